@@ -1,0 +1,281 @@
+// mote.h - the public interface of Mote, a unified position-based particle engine.
+//
+// Units are metres, kilograms, seconds and radians; y points up. Every function that can fail returns a
+// MoteResult and leaves a sentence in mote_error_message(); a failed create leaves *out NULL and nothing behind.
+// A world and everything made from it belong to one thread at a time; different worlds may be used from
+// different threads.
+#ifndef MOTE_H
+#define MOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MOTE_API __attribute__((visibility("default")))
+#else
+#define MOTE_API
+#endif
+
+#define MOTE_VERSION_MAJOR 0
+#define MOTE_VERSION_MINOR 1
+#define MOTE_VERSION_PATCH 0
+
+MOTE_API const char *mote_version(void); // "0.1.0"
+
+// ---- Errors ------------------------------------------------------------------------------------------------
+
+typedef enum MoteResult {
+    MOTE_OK = 0,
+    MOTE_ERROR_INPUT,       // a value, file or argument is not what was expected
+    MOTE_ERROR_IO,          // the file system refused: missing, unwritable, full
+    MOTE_ERROR_MEMORY,      // the host or the device has no memory left
+    MOTE_ERROR_UNAVAILABLE, // the backend or device asked for is not on this machine
+    MOTE_ERROR_UNSTABLE,    // the simulation produced a value that is not finite
+} MoteResult;
+
+// What went wrong in this thread's last failed call: one or more lines, without a trailing newline.
+MOTE_API const char *mote_error_message(void);
+
+typedef struct MoteVec3 {
+    float x, y, z;
+} MoteVec3;
+
+typedef struct MoteQuaternion {
+    float x, y, z, w; // unit length; {0, 0, 0, 1} is no rotation
+} MoteQuaternion;
+
+typedef struct MoteTransform {
+    MoteVec3 position;       // m
+    MoteQuaternion rotation; // unit quaternion
+} MoteTransform;
+
+// ---- Solver settings ---------------------------------------------------------------------------------------
+
+typedef enum MoteDensityMode {
+    MOTE_DENSITY_BILATERAL,  // pushes and pulls towards the rest density (PBF eq. 11)
+    MOTE_DENSITY_UNILATERAL, // only pushes apart, with a precomputed denominator (UPP eq. 26, section 7.1.1)
+} MoteDensityMode;
+
+typedef enum MoteAveraging {
+    MOTE_AVERAGING_NONE, // x += omega * sum: converges fast, for well-conditioned groups such as fluid
+    MOTE_AVERAGING_ALL,  // x += omega / n * sum over the n constraints that touch a particle (UPP eq. 12)
+} MoteAveraging;
+
+// The `solver` section of a scene file has these fields under the same names; its table (src/scene/keys.def)
+// holds the defaults that mote_default_settings() returns, and the ranges.
+typedef struct MoteSettings {
+    // Discretisation.
+    uint32_t dimensions;      // 3, or 2 for the x-y plane (z is frozen)
+    float spacing;            // m, rest distance between fluid particles
+    float support_ratio;      // smoothing radius h over spacing
+    float rest_density_scale; // times the density measured on the rest lattice; above 1, a lattice starts loose
+
+    // Time.
+    float frame_rate;    // Hz, frames a second
+    uint32_t substeps;   // solver steps a frame
+    uint32_t iterations; // constraint iterations a step
+    uint32_t stabilization_iterations; // passes that move penetrating particles out of shapes without adding velocity
+    MoteVec3 gravity;    // m/s^2
+
+    // Density constraint.
+    uint32_t density_mode;       // MoteDensityMode
+    float relaxation;            // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
+    float over_relaxation;       // omega of UPP eq. 13
+    uint32_t averaging;          // MoteAveraging
+    float artificial_pressure;   // k of PBF eq. 13, as the compression that would push as hard; 0 is off
+    uint32_t artificial_pressure_power; // n of PBF eq. 13
+    float artificial_pressure_distance; // |dq| of PBF eq. 13 over h
+
+    // Velocity.
+    float viscosity; // XSPH c of PBF eq. 17, a step; 0 is off
+    float vorticity; // confinement epsilon of PBF eq. 16, in spacings; 0 is off
+    float damping;   // 1/s, exponential decay of velocity
+
+    // Limits.
+    float max_displacement;   // fraction of h that a particle may move in a step, by clamping its speed; 0 is off
+    float max_correction;     // fraction of h that one iteration may move a particle; 0 is off
+    float collision_distance; // fraction of spacing kept between particle centres and shapes
+    float sleep_speed;        // m/s, particles slower than this stay where they are (UPP eq. 14); 0 is off
+} MoteSettings;
+
+MOTE_API MoteSettings mote_default_settings(void);
+
+// ---- Backends ----------------------------------------------------------------------------------------------
+
+typedef struct MoteBackendOptions {
+    const char *backend; // "auto", "cpu", "cuda"; NULL is "auto"
+    uint32_t threads;    // CPU threads; 0 is one for each core
+    bool portable;       // CPU: only the portable kernels, whose results equal the other backends' bit for bit
+} MoteBackendOptions;
+
+typedef struct MoteBackendInfo {
+    const char *name;     // "cpu", "cuda"
+    bool available;       // usable on this machine now
+    char device[128];     // the device's name, or why there is none
+} MoteBackendInfo;
+
+// Fills at most `capacity` rows, best first, and returns how many there are.
+MOTE_API uint32_t mote_backends(MoteBackendInfo *rows, uint32_t capacity);
+
+// ---- Shapes and volumes ------------------------------------------------------------------------------------
+
+typedef enum MoteShapeKind {
+    MOTE_SHAPE_PLANE,   // the half-space below its local y = 0
+    MOTE_SHAPE_BOX,     // half_size along its local axes
+    MOTE_SHAPE_SPHERE,  // radius
+    MOTE_SHAPE_CAPSULE, // radius around the local y segment from -half_size.y to half_size.y
+} MoteShapeKind;
+
+typedef struct MoteShape {
+    uint32_t kind;      // MoteShapeKind
+    bool inside_out;    // a container: particles are kept inside
+    MoteVec3 half_size; // m
+    float radius;       // m
+    MoteTransform from; // pose at the beginning of the step
+    MoteTransform to;   // pose at its end; friction follows the surface's motion between the two
+    float static_friction;  // mu_s of UPP eq. 24
+    float kinetic_friction; // mu_k of UPP eq. 24
+    float restitution;      // 0 to 1, fraction of the normal speed given back
+} MoteShape;
+
+// ---- The world ---------------------------------------------------------------------------------------------
+
+typedef struct MoteWorld MoteWorld;
+
+// A particle's phase: its group in the low 24 bits, flags above.
+#define MOTE_PHASE_GROUP_MASK 0x00ffffffu
+#define MOTE_PHASE_FLUID 0x01000000u   // takes part in density constraints
+#define MOTE_PHASE_REMOVED 0x80000000u // marked; gone after the next compaction
+
+MOTE_API MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out);
+MOTE_API void mote_world_destroy(MoteWorld *world); // NULL is allowed
+
+// Everything but `dimensions` may change between steps.
+MOTE_API MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *settings);
+MOTE_API MoteSettings mote_world_settings(const MoteWorld *world);
+
+// Adds `count` particles and gives them consecutive ids from *first_id (may be NULL). All or none are added.
+// Positions and velocities must be finite, masses finite and not negative; mass 0 pins a particle in place.
+// velocities NULL is at rest, masses NULL is `mass` for each.
+typedef struct MoteParticles {
+    uint32_t count;
+    const MoteVec3 *positions;
+    const MoteVec3 *velocities;
+    const float *masses;
+    float mass;     // kg
+    uint32_t phase; // group | flags
+} MoteParticles;
+MOTE_API MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *particles, uint32_t *first_id);
+
+// Removes the particles with these ids. An unknown id is an error, and then nothing is removed.
+MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, uint32_t count);
+
+// Shapes collide with every particle; volumes remove the particles inside them at each step.
+MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
+MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
+
+// One solver step of `time_step` seconds (UPP Algorithm 1).
+MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
+
+MOTE_API uint32_t mote_world_particle_count(const MoteWorld *world);
+MOTE_API float mote_world_particle_mass(const MoteWorld *world, float density); // kg, of one particle of a fluid of `density` kg/m^3
+MOTE_API const char *mote_world_backend(const MoteWorld *world);
+
+// ---- Reading and writing particles -------------------------------------------------------------------------
+
+// Particles are kept in spatial order, which changes with every step; ids do not.
+typedef struct MoteParticleView {
+    uint32_t count;
+    float *positions;  // 4 a particle: x, y, z, inverse mass
+    float *velocities; // 4 a particle: x, y, z, density over rest density
+    uint32_t *ids;
+    uint32_t *phases;
+} MoteParticleView;
+
+// Copies the current state to host memory that stays valid until the next call on this world.
+MOTE_API MoteResult mote_world_read(MoteWorld *world, MoteParticleView *out);
+// Writes positions and velocities back, in the order of the last read (the count must be the same).
+MOTE_API MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view);
+
+// Named channels ride along with the particles through sorting and removal; new particles hold zeros.
+MOTE_API MoteResult mote_world_add_channel(MoteWorld *world, const char *name, uint32_t components /* 1 to 4 */);
+MOTE_API uint32_t mote_world_channel_count(const MoteWorld *world);
+MOTE_API const char *mote_world_channel_name(const MoteWorld *world, uint32_t channel, uint32_t *components);
+MOTE_API MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *values /* count * components */);
+MOTE_API MoteResult mote_world_write_channel(MoteWorld *world, const char *name, const float *values);
+
+// ---- Statistics and timings --------------------------------------------------------------------------------
+
+typedef struct MoteStatistics {
+    uint32_t particles;
+    uint64_t steps;
+    uint64_t removed;           // by kill volumes and mote_world_remove_particles, since creation
+    double density_error_mean;  // mean of max(density / rest - 1, 0) over fluid particles
+    double density_error_max;
+    double density_mean;        // mean of density / rest, surface included
+    double kinetic_energy;      // J
+    double potential_energy;    // J, against gravity, from the origin
+    double momentum[3];         // kg m/s
+    double angular_momentum[3]; // kg m^2/s, about the origin
+    double mass;                // kg, of the particles that can move
+    double centre_of_mass[3];   // m
+    double lowest[3], highest[3]; // m, bounding box of the particles
+    double neighbours_mean;     // of the last step
+    uint32_t neighbours_max;
+    uint64_t memory_bytes;      // all solver buffers, capacity included
+} MoteStatistics;
+MOTE_API MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out);
+
+// A hash of positions, velocities, ids and phases: equal states have equal hashes.
+MOTE_API MoteResult mote_world_state_hash(MoteWorld *world, uint64_t *out);
+
+typedef struct MoteTiming {
+    const char *name;     // of the kernel or primitive
+    const char *stage;    // what it belongs to: integrate, sort, neighbours, density, contacts, velocity
+    double milliseconds;  // since the last reset
+    uint64_t launches;
+    uint64_t invocations;
+} MoteTiming;
+// Fills at most `capacity` rows and returns how many there are, those never launched included.
+MOTE_API uint32_t mote_world_timings(const MoteWorld *world, MoteTiming *rows, uint32_t capacity);
+MOTE_API void mote_world_reset_timings(MoteWorld *world);
+
+// ---- Scenes and simulations --------------------------------------------------------------------------------
+
+typedef struct MoteScene MoteScene;
+
+// Loads a scene file (docs/scene-format.md). Each override is "path=value", as in "solver.iterations=10".
+MOTE_API MoteResult mote_scene_load(const char *path, const char *const *overrides, uint32_t override_count, MoteScene **out);
+MOTE_API void mote_scene_destroy(MoteScene *scene);
+
+// A simulation is a scene's world with its emitters, keyframes and clock.
+typedef struct MoteSimulation MoteSimulation;
+
+// The scene must outlive the simulation.
+MOTE_API MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options, MoteSimulation **out);
+MOTE_API void mote_simulation_destroy(MoteSimulation *simulation);
+MOTE_API MoteResult mote_simulation_advance_frame(MoteSimulation *simulation);
+MOTE_API MoteWorld *mote_simulation_world(MoteSimulation *simulation);
+MOTE_API uint64_t mote_simulation_frame(const MoteSimulation *simulation);
+MOTE_API double mote_simulation_time(const MoteSimulation *simulation); // s
+MOTE_API uint64_t mote_simulation_emitted(const MoteSimulation *simulation);
+MOTE_API uint64_t mote_simulation_escaped(MoteSimulation *simulation); // particles outside the scene's bounds now
+// frames the scene asks for in output.frames
+MOTE_API uint64_t mote_simulation_frame_target(const MoteSimulation *simulation);
+
+// A saved state continues bit for bit on the same backend. The file is written whole or not at all.
+MOTE_API MoteResult mote_simulation_save(MoteSimulation *simulation, const char *path);
+MOTE_API MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path);
+
+// Writes the particles to `path` (without extension); format is "ply", "vtk" or "bgeo".
+MOTE_API MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,158 @@
+// scene.h - a scene as values: what a scene file says, before any world is made of it.
+#ifndef MOTE_SCENE_H
+#define MOTE_SCENE_H
+
+#include "mote.h"
+
+#define SCENE_NAME_SIZE 64 // bytes of a material's name, the final zero included
+
+// One struct a section of keys.def, whose rows name these fields. CHOICE fields are uint32_t, VEC3 are MoteVec3,
+// STRING are char[SCENE_NAME_SIZE].
+typedef struct SceneMaterial {
+    char name[SCENE_NAME_SIZE];
+    float density, static_friction, kinetic_friction, restitution;
+    MoteVec3 color;
+} SceneMaterial;
+
+typedef enum SceneFluidShape { SCENE_FLUID_BLOCK, SCENE_FLUID_SPHERE } SceneFluidShape;
+typedef struct SceneFluid {
+    char material[SCENE_NAME_SIZE];
+    uint32_t shape; // SceneFluidShape
+    MoteVec3 position, size, velocity;
+    float radius;
+} SceneFluid;
+
+typedef struct SceneCollider {
+    char material[SCENE_NAME_SIZE];
+    uint32_t shape; // MoteShapeKind
+    bool inside_out;
+    MoteVec3 position, rotation, size;
+    float radius, height;
+} SceneCollider;
+
+typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;
+typedef struct SceneEmitter {
+    char material[SCENE_NAME_SIZE];
+    uint32_t shape; // SceneEmitterShape
+    MoteVec3 position, rotation, size;
+    float radius, speed, start, stop;
+    uint32_t max_particles;
+} SceneEmitter;
+
+typedef struct SceneKillVolume {
+    uint32_t shape; // MoteShapeKind
+    bool inside_out;
+    MoteVec3 position, rotation, size;
+    float radius, height;
+} SceneKillVolume;
+
+typedef struct SceneBounds {
+    MoteVec3 lower, upper;
+} SceneBounds;
+
+typedef struct SceneCamera {
+    MoteVec3 position, target;
+    float field_of_view;
+} SceneCamera;
+
+typedef struct SceneOutput {
+    uint32_t frames, every;
+} SceneOutput;
+
+typedef enum SceneSection {
+#define SECTION(section, type, json_key, kind, meaning) SCENE_SECTION_##section,
+#include "keys.def"
+    SCENE_SECTION_COUNT
+} SceneSection;
+
+// The elements of one section: `count` structs of the section's type, one after the other. OBJECT sections
+// always have exactly one.
+typedef struct SceneElements {
+    void *data;
+    uint32_t count;
+} SceneElements;
+
+// All values of a scene at one moment.
+typedef struct SceneValues {
+    SceneElements sections[SCENE_SECTION_COUNT];
+} SceneValues;
+
+// SCENE_AT(values, fluid, i) is the i-th SceneFluid, SCENE_COUNT(values, fluid) how many there are.
+#define SECTION(section, type, json_key, kind, meaning)                     \
+    typedef type scene_type_##section;                                      \
+    static inline type *scene_at_##section(const SceneValues *values, uint32_t i) \
+    {                                                                       \
+        return (type *)values->sections[SCENE_SECTION_##section].data + i;  \
+    }
+#include "keys.def"
+#define SCENE_AT(values, section, i) scene_at_##section(values, i)
+#define SCENE_COUNT(values, section) ((values)->sections[SCENE_SECTION_##section].count)
+
+// ---- The table as data (keys.c) ----
+
+typedef enum SceneType { SCENE_UINT, SCENE_FLOAT, SCENE_VEC3, SCENE_BOOL, SCENE_STRING, SCENE_CHOICE } SceneType;
+typedef enum SceneAnimation { SCENE_ANIMATED, SCENE_FIXED, SCENE_REQUIRED } SceneAnimation;
+typedef enum SceneSectionKind { SCENE_OBJECT, SCENE_ARRAY, SCENE_MAP } SceneSectionKind;
+
+typedef struct SceneSectionInfo {
+    const char *name, *json_key, *meaning;
+    SceneSectionKind kind;
+    size_t element_size;
+} SceneSectionInfo;
+
+typedef struct SceneKey {
+    SceneSection section;
+    const char *name;
+    SceneType type;
+    const char *unit;
+    double minimum, maximum;
+    const char *standard; // the default, as JSON
+    SceneAnimation animation;
+    const char *choices;  // separated by '|'
+    const char *meaning;
+    size_t offset; // of the field in the section's struct
+} SceneKey;
+
+extern const SceneSectionInfo scene_sections[SCENE_SECTION_COUNT];
+extern const SceneKey scene_keys[];
+extern const uint32_t scene_key_count;
+
+// ---- Keyframes (tracks.c) ----
+
+typedef enum SceneInterpolation { SCENE_LINEAR, SCENE_STEP, SCENE_SMOOTH } SceneInterpolation;
+
+// One animated number or vector: key `key` of element `element` of its section.
+typedef struct SceneTrack {
+    uint32_t key, element;
+    uint32_t components; // 1 or 3
+    SceneInterpolation interpolation;
+    uint32_t count;
+    double *times; // s, strictly increasing
+    float *values; // components a keyframe
+} SceneTrack;
+
+struct MoteScene {
+    char *path;   // as given
+    char *name;   // "name" in the file, or the file's name without folder and extension
+    SceneValues values; // at time 0, animated values included
+    SceneTrack *tracks;
+    uint32_t track_count;
+    uint64_t hash; // of the file's JSON with its overrides applied: states remember which scene they belong to
+};
+
+// A deep copy of the scene's values, to be evaluated at other times; free with scene_values_free.
+MoteResult scene_values_copy(const MoteScene *scene, SceneValues *out);
+void scene_values_free(SceneValues *values);
+
+// Overwrites the animated values with those at `time`; before the first keyframe and after the last, theirs hold.
+void scene_values_at(const MoteScene *scene, double time, SceneValues *values);
+
+// The material of that name; every name in a loaded scene has one.
+const SceneMaterial *scene_material(const SceneValues *values, const char *name);
+
+// ---- Documents made from the table (schema.c) ----
+
+MoteResult scene_write_schema(const char *path);         // JSON Schema
+MoteResult scene_write_format_document(const char *path); // Markdown
+
+#endif
