@@ -1,0 +1,34 @@
+// snapshot.h - everything a world must remember to continue bit for bit, as plain host arrays.
+#ifndef MOTE_SOLVER_SNAPSHOT_H
+#define MOTE_SOLVER_SNAPSHOT_H
+
+#include "mote.h"
+
+#define WORLD_CHANNEL_NAME_SIZE 32 // bytes, the final zero included
+#define WORLD_CHANNEL_LIMIT 16     // channels a world
+
+typedef struct ChannelSnapshot {
+    char name[WORLD_CHANNEL_NAME_SIZE];
+    uint32_t components; // 1 to 4
+    float *values;       // components a particle
+} ChannelSnapshot;
+
+typedef struct WorldSnapshot {
+    uint32_t particle_count;
+    uint32_t next_id;
+    uint64_t steps, removed;
+    float *positions;  // 4 a particle
+    float *velocities; // 4 a particle
+    uint32_t *ids;
+    uint32_t *phases;
+    uint32_t channel_count;
+    ChannelSnapshot channels[WORLD_CHANNEL_LIMIT];
+} WorldSnapshot;
+
+MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out);
+// Replaces the world's particles and channels; settings, shapes and volumes stay. Every value is checked first
+// (finite positions and velocities, unique ids below next_id): on an error the world is unchanged.
+MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot);
+void world_snapshot_free(WorldSnapshot *snapshot); // arrays come from malloc
+
+#endif
