@@ -93,7 +93,7 @@ typedef struct MoteSettings {
 
     // Velocity.
     float viscosity; // XSPH c of PBF eq. 17, a step; 0 is off
-    float vorticity; // confinement epsilon of PBF eq. 16, in spacings; 0 is off
+    float vorticity; // 1/s, confinement epsilon of PBF eq. 16 over spacing; 0 is off
     float damping;   // 1/s, exponential decay of velocity
 
     // Limits.

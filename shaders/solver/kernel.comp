@@ -1,0 +1,24 @@
+// kernel.comp - one kernel of src/kernels/kernels.def as a compute shader; KERNEL_NAME says which.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "kernels.h"
+
+layout(local_size_x_id = 0) in;
+
+#define KERNEL_ROW(name, stage, count)  \
+    uint invocations_of_##name()        \
+    {                                   \
+        return view.count;              \
+    }
+#include "kernels.def"
+
+#define PASTE(a, b) a##b
+#define INVOCATIONS_OF(name) PASTE(invocations_of_, name)()
+
+void main()
+{
+    const uint i = gl_GlobalInvocationID.x;
+    if (i < INVOCATIONS_OF(KERNEL_NAME)) {
+        KERNEL_NAME(i);
+    }
+}

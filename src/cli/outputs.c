@@ -1,0 +1,202 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/outputs.h"
+
+#include "base/error.h"
+#include "scene/export.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Exports ----
+
+// FOLDER/frame_000123 with `suffix`, from malloc.
+static char *frame_path(const char *folder, uint64_t frame, const char *suffix)
+{
+    const size_t size = strlen(folder) + strlen(suffix) + 32;
+    char *path = malloc(size);
+    if (path != NULL) {
+        snprintf(path, size, "%s/frame_%06" PRIu64 "%s", folder, frame, suffix);
+    } else {
+        mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the name of a frame", folder);
+    }
+    return path;
+}
+
+MoteResult outputs_export_frame(MoteSimulation *simulation, const char *folder, uint32_t formats)
+{
+    static const char *const names[] = {"ply", "vtk", "bgeo"};
+    char *path = frame_path(folder, mote_simulation_frame(simulation), "");
+    if (path == NULL) {
+        return MOTE_ERROR_MEMORY;
+    }
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0] && result == MOTE_OK; i++) {
+        if ((formats >> i & 1u) != 0) {
+            result = mote_simulation_export(simulation, path, names[i]);
+        }
+    }
+    free(path);
+    return result;
+}
+
+// The names and times of the exported frames that are there, up to the last one; names come from malloc.
+static MoteResult list_frames(const char *folder, uint64_t last, uint32_t every, double frame_rate, char **names,
+                              double *times, uint32_t *count)
+{
+    for (uint64_t frame = 0; frame <= last; frame += every) {
+        char extension[16];
+        snprintf(extension, sizeof extension, ".%s", export_extension("vtk"));
+        char *path = frame_path(folder, frame, extension);
+        if (path == NULL) {
+            return MOTE_ERROR_MEMORY;
+        }
+        if (access(path, F_OK) == 0) {
+            const size_t skipped = strlen(folder) + 1;
+            memmove(path, path + skipped, strlen(path) - skipped + 1);
+            names[*count] = path;
+            times[*count] = (double)frame / frame_rate;
+            *count += 1;
+        } else {
+            free(path);
+        }
+    }
+    return MOTE_OK;
+}
+
+MoteResult outputs_write_collection(MoteSimulation *simulation, const char *folder, uint32_t every)
+{
+    const uint64_t last = mote_simulation_frame(simulation);
+    const size_t limit = (size_t)(last / every + 1), path_size = strlen(folder) + 16;
+    const double frame_rate = mote_world_settings(mote_simulation_world(simulation)).frame_rate;
+    char **names = calloc(limit, sizeof *names);
+    double *times = calloc(limit, sizeof *times);
+    char *path = malloc(path_size);
+    uint32_t count = 0;
+    MoteResult result = MOTE_OK;
+    if (names == NULL || times == NULL || path == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to list its frames", folder);
+    }
+    if (result == MOTE_OK) {
+        result = list_frames(folder, last, every, frame_rate, names, times, &count);
+    }
+    if (result == MOTE_OK) {
+        snprintf(path, path_size, "%s/frames.pvd", folder);
+        result = export_write_collection(path, (const char *const *)names, times, count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        free(names[i]);
+    }
+    free(path);
+    free(times);
+    free(names);
+    return result;
+}
+
+// ---- Statistics ----
+
+MoteResult outputs_statistics_open(FileWriter *writer, const char *path)
+{
+    const MoteResult result = file_writer_open(writer, path);
+    if (result == MOTE_OK) {
+        fputs("frame,time,particles,density_error_mean,density_error_max,density_mean,kinetic_energy,"
+              "potential_energy,momentum_x,momentum_y,momentum_z,centre_x,centre_y,centre_z,lowest_y,highest_y,"
+              "neighbours_mean,removed,emitted\n",
+              writer->stream);
+    }
+    return result;
+}
+
+MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation)
+{
+    MoteStatistics s;
+    const MoteResult result = mote_world_statistics(mote_simulation_world(simulation), &s);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    fprintf(writer->stream, "%" PRIu64 ",%.9g,%" PRIu32 ",%.9g,%.9g,%.9g,%.9g,", mote_simulation_frame(simulation),
+            mote_simulation_time(simulation), s.particles, s.density_error_mean, s.density_error_max, s.density_mean,
+            s.kinetic_energy);
+    fprintf(writer->stream, "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,", s.potential_energy, s.momentum[0],
+            s.momentum[1], s.momentum[2], s.centre_of_mass[0], s.centre_of_mass[1], s.centre_of_mass[2], s.lowest[1],
+            s.highest[1]);
+    fprintf(writer->stream, "%.9g,%" PRIu64 ",%" PRIu64 "\n", s.neighbours_mean, s.removed,
+            mote_simulation_emitted(simulation));
+    return MOTE_OK;
+}
+
+// ---- Summary ----
+
+// JSON has no word for infinity or NaN.
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static MoteResult make_summary(MoteSimulation *simulation, const RunReport *report, json_t **out)
+{
+    MoteWorld *world = mote_simulation_world(simulation);
+    MoteStatistics s;
+    uint64_t hash;
+    char hash_text[17];
+    MoteResult result = mote_world_statistics(world, &s);
+    if (result == MOTE_OK) {
+        result = mote_world_state_hash(world, &hash);
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    snprintf(hash_text, sizeof hash_text, "%016" PRIx64, hash);
+    // "o" takes over each value's reference; "s" copies, and fails on text that is not UTF-8, as a path may be.
+    json_t *path = json_string(report->scene_path);
+    *out = json_pack(
+        "{s:o, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:[o, o, o], s:s, s:I}", //
+        "scene", path != NULL ? path : json_string("(not UTF-8)"),                                            //
+        "backend", mote_world_backend(world),                                                                 //
+        "interrupted", report->interrupted,                                                                   //
+        "first_frame", (json_int_t)report->first_frame,                                                       //
+        "frames", (json_int_t)mote_simulation_frame(simulation),                                              //
+        "steps", (json_int_t)s.steps,                                                                         //
+        "seconds", number(report->seconds),                                                                   //
+        "simulated_seconds", number(mote_simulation_time(simulation)),                                        //
+        "particles", (json_int_t)s.particles,                                                                 //
+        "emitted", (json_int_t)mote_simulation_emitted(simulation),                                           //
+        "removed", (json_int_t)s.removed,                                                                     //
+        "escaped", (json_int_t)mote_simulation_escaped(simulation),                                           //
+        "density_error_mean", number(s.density_error_mean),                                                   //
+        "density_error_max", number(s.density_error_max),                                                     //
+        "kinetic_energy", number(s.kinetic_energy),                                                           //
+        "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]),                      //
+        "state_hash", hash_text,                                                                              //
+        "memory_bytes", (json_int_t)s.memory_bytes);
+    return *out != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for the summary");
+}
+
+MoteResult outputs_write_summary(const char *path, MoteSimulation *simulation, const RunReport *report)
+{
+    json_t *summary = NULL;
+    FileWriter writer;
+    MoteResult result = make_summary(simulation, report, &summary);
+    if (result == MOTE_OK) {
+        result = file_writer_open(&writer, path);
+    }
+    if (result == MOTE_OK) {
+        json_dumpf(summary, writer.stream, JSON_INDENT(2)); // commit notices what the stream could not take
+        fputc('\n', writer.stream);
+        result = file_writer_commit(&writer);
+    }
+    json_decref(summary);
+    return result;
+}
+
+MoteResult outputs_check_writable(const char *path)
+{
+    FileWriter writer;
+    const MoteResult result = file_writer_open(&writer, path);
+    if (result == MOTE_OK) {
+        file_writer_discard(&writer);
+    }
+    return result;
+}

@@ -1,0 +1,34 @@
+// outputs.h - the files that a run leaves behind: exported frames, statistics as CSV, a summary as JSON.
+#ifndef MOTE_CLI_OUTPUTS_H
+#define MOTE_CLI_OUTPUTS_H
+
+#include "base/file.h"
+#include "mote.h"
+
+#define OUTPUT_FORMATS "ply|vtk|bgeo" // bit n of a set of formats is the n-th of these
+enum { OUTPUT_PLY = 1u, OUTPUT_VTK = 2u, OUTPUT_BGEO = 4u };
+
+// Writes FOLDER/frame_000123.EXTENSION for each of the formats.
+MoteResult outputs_export_frame(MoteSimulation *simulation, const char *folder, uint32_t formats);
+
+// Writes FOLDER/frames.pvd, which gives ParaView the time of each exported frame up to the current one, those of
+// earlier parts of a resumed run included.
+MoteResult outputs_write_collection(MoteSimulation *simulation, const char *folder, uint32_t every);
+
+// One row a frame; the file appears when it is committed.
+MoteResult outputs_statistics_open(FileWriter *writer, const char *path);
+MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation);
+
+// What a run was, beside what its simulation knows.
+typedef struct RunReport {
+    const char *scene_path;
+    uint64_t first_frame; // where it started or resumed
+    double seconds;       // of wall time
+    bool interrupted;
+} RunReport;
+MoteResult outputs_write_summary(const char *path, MoteSimulation *simulation, const RunReport *report);
+
+// Fails now if `path` could not be written later; leaves nothing behind.
+MoteResult outputs_check_writable(const char *path);
+
+#endif

@@ -1,0 +1,350 @@
+// simulate.c - `mote simulate`: runs a scene frame by frame and writes what was asked for.
+#define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "scene/scene.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+static const Usage usage = {
+    .command = "simulate",
+    .arguments = "SCENE",
+    .meaning = "Runs a scene file. Ctrl-C finishes the current frame, writes the state and the summary that were "
+               "asked for and ends with status 130; a second Ctrl-C ends at once.",
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+};
+
+typedef struct Settings {
+    OptionList scene, overrides;
+    MoteBackendOptions backend;
+    uint32_t frames, formats, save_every;
+    bool frames_given, formats_given, save_every_given, quiet;
+    const char *folder, *summary, *statistics, *save_state, *resume;
+} Settings;
+
+typedef struct Run {
+    const Settings *settings;
+    MoteScene *scene;
+    MoteSimulation *simulation;
+    uint32_t export_every;
+    uint64_t first_frame, last_frame, saved_frame;
+    bool saved; // and saved_frame is the frame it holds
+    double start;
+    FileWriter statistics;
+    Progress progress;
+} Run;
+
+static volatile sig_atomic_t stop_signal;
+
+static void ask_to_stop(int signal_number)
+{
+    stop_signal = signal_number;
+}
+
+static void catch_signals(void)
+{
+    // SA_RESETHAND: the second signal has its usual effect, should a frame never end.
+    const struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    const int signals[] = {SIGINT, SIGTERM};
+    for (uint32_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction before;
+        // Whoever started us may have said that a signal is not for us, as shells do for background jobs.
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+}
+
+// ---- The command line ----
+
+static OptionsOutcome parse(int argc, char **argv, Settings *s)
+{
+    *s = (Settings){.backend = {.backend = "auto"}, .formats = OUTPUT_PLY};
+    const Option options[] = {
+        {"frames", OPTION_NUMBER, &s->frames, "N", "Stop after frame N, instead of the scene's output.frames", NULL, 0,
+         1000000000, &s->frames_given},
+        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
+         "auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
+        {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
+         0, 1024, NULL},
+        {"portable", OPTION_FLAG, &s->backend.portable, NULL,
+         "CPU: only the portable kernels, whose results equal the other backends' bit for bit; slower", NULL, 0, 0,
+         NULL},
+        {"set", OPTION_LIST, &s->overrides, "PATH=VALUE",
+         "Override a value of the scene, as in --set solver.iterations=10; may be given many times", NULL, 0, 0, NULL},
+        {"out", OPTION_TEXT, &s->folder, "DIR",
+         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene", NULL, 0, 0, NULL},
+        {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
+         OUTPUT_FORMATS, 0, 0, &s->formats_given},
+        {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
+         NULL},
+        {"statistics", OPTION_TEXT, &s->statistics, "FILE", "Write density, energy, momentum, ... of each frame as CSV",
+         NULL, 0, 0, NULL},
+        {"save-state", OPTION_TEXT, &s->save_state, "FILE", "Save the state when the run ends, to be resumed", NULL, 0,
+         0, NULL},
+        {"every", OPTION_NUMBER, &s->save_every, "N", "With --save-state: also after each N frames", NULL, 1,
+         1000000000, &s->save_every_given},
+        {"resume", OPTION_TEXT, &s->resume, "FILE",
+         "Continue from a saved state of the same scene; frames count on from it", NULL, 0, 0, NULL},
+        {"quiet", OPTION_FLAG, &s->quiet, NULL, "Print nothing but errors", NULL, 0, 0, NULL},
+    };
+    return options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scene);
+}
+
+// What one option cannot know of another. Returns STATUS_FINE or STATUS_USAGE.
+static int check_settings(const Settings *s)
+{
+    if (s->formats_given && s->folder == NULL) {
+        return usage_error(usage.command, "--format needs --out DIR");
+    }
+    if (s->save_every_given && s->save_state == NULL) {
+        return usage_error(usage.command, "--every needs --save-state FILE");
+    }
+    for (uint32_t i = 0; i < s->overrides.count; i++) {
+        if (strchr(s->overrides.items[i], '=') == NULL) {
+            return usage_error(usage.command, "--set: found '%s', expected PATH=VALUE, as in solver.iterations=10",
+                               s->overrides.items[i]);
+        }
+    }
+    return STATUS_FINE;
+}
+
+// ---- Before the first frame ----
+
+// Says in one line if a better backend than the one chosen is missing, and why.
+static void report_backend(const Run *run)
+{
+    MoteBackendInfo rows[8];
+    const char *chosen = mote_world_backend(mote_simulation_world(run->simulation));
+    const uint32_t count = mote_backends(rows, 8);
+    if (run->settings->quiet || strcmp(run->settings->backend.backend, "auto") != 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < count && i < 8 && strcmp(rows[i].name, chosen) != 0; i++) {
+        fprintf(stderr, "mote: %s is not available (%s), running on %s\n", rows[i].name, rows[i].device, chosen);
+    }
+}
+
+static MoteResult resume(Run *run)
+{
+    const Settings *s = run->settings;
+    if (s->resume != NULL) {
+        const MoteResult result = mote_simulation_load(run->simulation, s->resume);
+        if (result != MOTE_OK) {
+            return result;
+        }
+    }
+    run->first_frame = mote_simulation_frame(run->simulation);
+    run->last_frame = s->frames_given ? s->frames : mote_simulation_frame_target(run->simulation);
+    if (run->first_frame > run->last_frame) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is at frame %" PRIu64 ", past the %" PRIu64 " frames asked for",
+                         s->resume, run->first_frame, run->last_frame);
+    }
+    return MOTE_OK;
+}
+
+// Fails before hours of work rather than after them.
+static MoteResult open_outputs(Run *run)
+{
+    const Settings *s = run->settings;
+    MoteResult result = MOTE_OK;
+    if (s->folder != NULL) {
+        result = file_make_folder(s->folder);
+    }
+    if (result == MOTE_OK && s->summary != NULL) {
+        result = outputs_check_writable(s->summary);
+    }
+    if (result == MOTE_OK && s->save_state != NULL) {
+        result = outputs_check_writable(s->save_state);
+    }
+    if (result == MOTE_OK && s->statistics != NULL) {
+        result = outputs_statistics_open(&run->statistics, s->statistics);
+    }
+    return result;
+}
+
+static MoteResult prepare(Run *run)
+{
+    const Settings *s = run->settings;
+    MoteResult result = mote_scene_load(s->scene.items[0], s->overrides.items, s->overrides.count, &run->scene);
+    if (result == MOTE_OK) {
+        run->export_every = SCENE_AT(&run->scene->values, output, 0)->every;
+        result = mote_simulation_create(run->scene, &s->backend, &run->simulation);
+    }
+    if (result == MOTE_OK) {
+        result = resume(run);
+    }
+    return result == MOTE_OK ? open_outputs(run) : result;
+}
+
+// ---- The frames ----
+
+static MoteResult save_state(Run *run)
+{
+    const uint64_t frame = mote_simulation_frame(run->simulation);
+    if (run->saved && run->saved_frame == frame) {
+        return MOTE_OK;
+    }
+    const MoteResult result = mote_simulation_save(run->simulation, run->settings->save_state);
+    run->saved = run->saved || result == MOTE_OK;
+    run->saved_frame = result == MOTE_OK ? frame : run->saved_frame;
+    return result;
+}
+
+// Writes what is due at the current frame; the initial state is one too.
+static MoteResult write_frame(Run *run)
+{
+    const Settings *s = run->settings;
+    const uint64_t frame = mote_simulation_frame(run->simulation);
+    MoteResult result = MOTE_OK;
+    if (s->folder != NULL && frame % run->export_every == 0) {
+        result = outputs_export_frame(run->simulation, s->folder, s->formats);
+    }
+    if (result == MOTE_OK && s->statistics != NULL) {
+        result = outputs_statistics_row(&run->statistics, run->simulation);
+    }
+    if (result == MOTE_OK && s->save_every_given && frame > run->first_frame && frame % s->save_every == 0) {
+        result = save_state(run);
+    }
+    return result;
+}
+
+static MoteResult run_frames(Run *run)
+{
+    char note[64];
+    MoteResult result = write_frame(run);
+    while (result == MOTE_OK && stop_signal == 0 && mote_simulation_frame(run->simulation) < run->last_frame) {
+        result = mote_simulation_advance_frame(run->simulation);
+        if (result == MOTE_OK) {
+            result = write_frame(run);
+        }
+        if (result == MOTE_OK) {
+            snprintf(note, sizeof note, "%" PRIu32 " particles",
+                     mote_world_particle_count(mote_simulation_world(run->simulation)));
+            progress_update(&run->progress, mote_simulation_frame(run->simulation), note);
+        }
+    }
+    return result;
+}
+
+// ---- After the last frame ----
+
+// The frames that were finished keep their statistics and their place in the collection, even if the next failed.
+static MoteResult close_outputs(Run *run)
+{
+    const Settings *s = run->settings;
+    MoteResult result = MOTE_OK;
+    if (run->statistics.stream != NULL) {
+        result = file_writer_commit(&run->statistics);
+    }
+    if (s->folder != NULL && (s->formats & OUTPUT_VTK) != 0) {
+        const MoteResult written = outputs_write_collection(run->simulation, s->folder, run->export_every);
+        result = result == MOTE_OK ? written : result;
+    }
+    return result;
+}
+
+static MoteResult finish(Run *run)
+{
+    const Settings *s = run->settings;
+    MoteResult result = s->save_state != NULL ? save_state(run) : MOTE_OK;
+    if (result == MOTE_OK && s->summary != NULL) {
+        const RunReport report = {
+            .scene_path = s->scene.items[0],
+            .first_frame = run->first_frame,
+            .seconds = clock_seconds() - run->start,
+            .interrupted = stop_signal != 0,
+        };
+        result = outputs_write_summary(s->summary, run->simulation, &report);
+    }
+    return result;
+}
+
+static MoteResult print_results(Run *run)
+{
+    const Settings *s = run->settings;
+    MoteStatistics statistics;
+    const MoteResult result = mote_world_statistics(mote_simulation_world(run->simulation), &statistics);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const uint64_t frame = mote_simulation_frame(run->simulation);
+    printf("%s at frame %" PRIu64 " of %" PRIu64 ": %" PRIu64 " frames in %.2f s on %s, %" PRIu32
+           " particles, mean compression %.2f %%\n",
+           stop_signal != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
+           clock_seconds() - run->start, mote_world_backend(mote_simulation_world(run->simulation)),
+           statistics.particles, 100.0 * statistics.density_error_mean);
+    const struct {
+        const char *what, *path;
+    } rows[] = {
+        {"Frames", s->folder}, {"Statistics", s->statistics}, {"State", s->save_state}, {"Summary", s->summary}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].path != NULL) {
+            printf("%s: %s\n", rows[i].what, rows[i].path);
+        }
+    }
+    return MOTE_OK;
+}
+
+static int simulate(const Settings *settings)
+{
+    Run run = {.settings = settings, .start = clock_seconds()};
+    catch_signals();
+    MoteResult result = prepare(&run);
+    if (result == MOTE_OK) {
+        report_backend(&run);
+        progress_begin(&run.progress, stderr, "frame", run.first_frame, run.last_frame, settings->quiet);
+        result = run_frames(&run);
+        progress_clear(&run.progress);
+        if (result != MOTE_OK) {
+            command_failed(); // at once: closing may fail too and have another message
+            if (run.saved) {
+                fprintf(stderr, "mote: %s holds frame %" PRIu64 "\n", settings->save_state, run.saved_frame);
+            }
+            close_outputs(&run);
+        } else {
+            result = close_outputs(&run);
+            result = result == MOTE_OK ? finish(&run) : result;
+            result = result == MOTE_OK && !settings->quiet ? print_results(&run) : result;
+            if (result != MOTE_OK) {
+                command_failed();
+            }
+        }
+    } else {
+        command_failed();
+    }
+    if (run.statistics.stream != NULL) {
+        file_writer_discard(&run.statistics);
+    }
+    mote_simulation_destroy(run.simulation);
+    mote_scene_destroy(run.scene);
+    if (result != MOTE_OK) {
+        return STATUS_FAILED;
+    }
+    return stop_signal != 0 ? 128 + (int)stop_signal : STATUS_FINE;
+}
+
+int command_simulate(int argc, char **argv)
+{
+    Settings settings;
+    int status = STATUS_FINE;
+    const OptionsOutcome outcome = parse(argc, argv, &settings);
+    if (outcome == OPTIONS_WRONG) {
+        status = STATUS_USAGE;
+    } else if (outcome == OPTIONS_PARSED) {
+        status = check_settings(&settings);
+        if (status == STATUS_FINE) {
+            status = simulate(&settings);
+        }
+    }
+    option_list_free(&settings.scene);
+    option_list_free(&settings.overrides);
+    return status;
+}

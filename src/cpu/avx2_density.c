@@ -1,0 +1,138 @@
+// avx2_density.c - twins of density_lambda, density_delta and measure_density.
+#if defined(__x86_64__)
+#include "cpu/avx2_twins.h"
+
+// Sum of Poly6 over a padded list and the particle itself, without the norm.
+static inline float density_sum(const vec4 *points, vec4 p, const uint *list, uint count, float squared_support)
+{
+    const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
+    const __m256 h2 = _mm256_set1_ps(squared_support);
+    __m256 sum = _mm256_setzero_ps();
+    for (uint k = 0; k < count; k += 8) {
+        const Eight other = load_eight(points, list + k);
+        const __m256 squared =
+            dot_eight(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
+        sum = _mm256_add_ps(sum, poly6_eight(squared, h2));
+    }
+    // Each padding entry added the particle's own share once more.
+    const float extra = (float)((0u - count) & 7u);
+    return sum_eight(sum) + (1.0f - extra) * squared_support * squared_support * squared_support;
+}
+
+typedef struct DensityAndGradients {
+    float density;   // Poly6, without the norm
+    float gradients; // the denominator of PBF eq. 11, without norm and epsilon
+} DensityAndGradients;
+
+static inline DensityAndGradients density_and_gradients(const MoteView *view, uint i, const uint *list, uint count)
+{
+    const vec4 p = view->predicted[i];
+    const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
+    const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
+    const __m256i self = _mm256_set1_epi32((int)i);
+    __m256 density = _mm256_setzero_ps(), others = _mm256_setzero_ps();
+    __m256 own_x = _mm256_setzero_ps(), own_y = _mm256_setzero_ps(), own_z = _mm256_setzero_ps();
+    for (uint k = 0; k < count; k += 8) {
+        const Eight other = load_eight(view->predicted, list + k);
+        const __m256 padding =
+            _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(list + k)), self));
+        const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
+        const __m256 squared = dot_eight(dx, dy, dz);
+        density = _mm256_add_ps(density, _mm256_andnot_ps(padding, poly6_eight(squared, h2)));
+        const __m256 inverse_distance = inverse_root(squared);
+        const __m256 inside = _mm256_andnot_ps(padding, inside_eight(squared, inverse_distance, h));
+        const __m256 length = _mm256_mul_ps(inside, inside); // of the gradient
+        const __m256 factor = _mm256_mul_ps(length, inverse_distance);
+        own_x = _mm256_fmadd_ps(dx, factor, own_x);
+        own_y = _mm256_fmadd_ps(dy, factor, own_y);
+        own_z = _mm256_fmadd_ps(dz, factor, own_z);
+        // Coincident particles have no gradient, whatever its length would be: as in the portable kernel, which
+        // multiplies by the zero offset.
+        const __m256 apart = _mm256_cmp_ps(squared, _mm256_setzero_ps(), _CMP_GT_OQ);
+        others = _mm256_fmadd_ps(_mm256_and_ps(apart, other.w), _mm256_mul_ps(length, length), others);
+    }
+    const float gx = sum_eight(own_x), gy = sum_eight(own_y), gz = sum_eight(own_z);
+    const float h6 = view->support_squared * view->support_squared * view->support_squared;
+    return (DensityAndGradients){sum_eight(density) + h6, sum_eight(others) + p.w * (gx * gx + gy * gy + gz * gz)};
+}
+
+void avx2_density_lambda(const MoteView *view, uint begin, uint end)
+{
+    const float gradient_scale = view->gradient_scale * view->gradient_scale;
+    for (uint i = begin; i < end; i++) {
+        const vec4 p = view->predicted[i];
+        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+        const uint count = view->neighbour_counts[i];
+        float density, lambda;
+        if (view->unilateral != 0u) {
+            density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
+            lambda = -max_f32(density - 1.0f, 0.0f) * view->rest_lambda;
+        } else {
+            const DensityAndGradients sums = density_and_gradients(view, i, list, count);
+            density = sums.density * view->density_scale;
+            lambda = (1.0f - density) / (sums.gradients * gradient_scale + view->relaxation);
+        }
+        const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
+        view->densities[i] = density;
+        view->estimates[i] = v4(p.x, p.y, p.z, fluid ? lambda : 0.0f);
+    }
+}
+
+void avx2_measure_density(const MoteView *view, uint begin, uint end)
+{
+    for (uint i = begin; i < end; i++) {
+        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+        view->densities[i] = view->density_scale * density_sum(view->predicted, view->predicted[i], list,
+                                                               view->neighbour_counts[i], view->support_squared);
+    }
+}
+
+// PBF eq. 14 for one particle, without the scale. `with_pressure` is known where this is inlined.
+static inline vec3 delta_sum(const MoteView *view, vec4 p, const uint *list, uint count, bool with_pressure)
+{
+    const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
+    const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
+    const __m256 own_lambda = _mm256_set1_ps(p.w);
+    const __m256 scale = _mm256_set1_ps(-view->pressure_scale), reference = _mm256_set1_ps(view->pressure_reference);
+    __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
+    for (uint k = 0; k < count; k += 8) {
+        const Eight other = load_eight(view->estimates, list + k);
+        const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
+        const __m256 squared = dot_eight(dx, dy, dz);
+        const __m256 inverse_distance = inverse_root(squared);
+        const __m256 inside = inside_eight(squared, inverse_distance, h);
+        __m256 lambda = _mm256_add_ps(own_lambda, other.w);
+        if (with_pressure) {
+            const __m256 ratio = _mm256_mul_ps(poly6_eight(squared, h2), reference);
+            __m256 power = ratio;
+            for (uint n = 1; n < view->pressure_power; n++) {
+                power = _mm256_mul_ps(power, ratio);
+            }
+            lambda = _mm256_fmadd_ps(scale, power, lambda);
+        }
+        const __m256 factor = _mm256_mul_ps(_mm256_mul_ps(lambda, inside), _mm256_mul_ps(inside, inverse_distance));
+        sum_x = _mm256_fmadd_ps(dx, factor, sum_x);
+        sum_y = _mm256_fmadd_ps(dy, factor, sum_y);
+        sum_z = _mm256_fmadd_ps(dz, factor, sum_z);
+    }
+    return v3(sum_eight(sum_x), sum_eight(sum_y), sum_eight(sum_z));
+}
+
+void avx2_density_delta(const MoteView *view, uint begin, uint end)
+{
+    const float scale = view->gradient_scale * view->over_relaxation;
+    const bool with_pressure = view->pressure_scale > 0.0f;
+    for (uint i = begin; i < end; i++) {
+        const vec4 p = view->predicted[i];
+        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+        const uint count = view->neighbour_counts[i];
+        vec3 delta = with_pressure ? delta_sum(view, view->estimates[i], list, count, true)
+                                   : delta_sum(view, view->estimates[i], list, count, false);
+        delta = v3_scale(delta, view->averaging != 0u ? scale * p.w / (float)(count + 1u) : scale * p.w);
+        delta = v3_limit(v3_mul(delta, view->motion_mask), view->max_correction);
+        view->predicted[i] = v4(p.x + delta.x, p.y + delta.y, p.z + delta.z, p.w);
+    }
+}
+#else
+typedef int avx2_density_needs_x86_64;
+#endif

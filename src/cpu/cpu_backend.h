@@ -1,0 +1,24 @@
+// cpu_backend.h - the inside of the CPU backend: loops over the kernels of the table, with faster twins for some.
+#ifndef MOTE_CPU_BACKEND_H
+#define MOTE_CPU_BACKEND_H
+
+#include "solver/backend.h"
+
+// Runs invocations begin to end - 1 of a kernel.
+typedef void RangeFunction(const MoteView *view, uint begin, uint end);
+
+// The portable kernels, one range function each, in the order of the table (cpu_kernels.c).
+extern RangeFunction *const cpu_kernels[KERNEL_COUNT];
+
+// Hand-vectorised twins by kernel, NULL where there is none; the whole is NULL where this build has none or the
+// CPU lacks the instructions (cpu_twins.c).
+RangeFunction *const *cpu_twins(void);
+
+// Names what the twins use: "AVX2", or "portable".
+const char *cpu_features(void);
+
+void cpu_sort(u64 *keys, uint *values, uint32_t count, void *scratch, int threads); // cpu_primitives.c
+void cpu_scan(uint *values, uint32_t count, int threads);
+void cpu_find_bounds(const vec4 *points, uint32_t count, vec4 *bounds, int threads);
+
+#endif

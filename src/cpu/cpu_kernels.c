@@ -1,0 +1,43 @@
+// cpu_kernels.c - the kernel table expanded into loops.
+#include "cpu/cpu_backend.h"
+#include "kernels/kernels.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#define KERNEL_ROW(name, stage, count)                                     \
+    static void name##_range(const MoteView *view, uint begin, uint end)   \
+    {                                                                      \
+        for (uint i = begin; i < end; i++) {                               \
+            name(view, i);                                                 \
+        }                                                                  \
+    }
+#include "kernels/kernels.def"
+
+RangeFunction *const cpu_kernels[KERNEL_COUNT] = {
+#define KERNEL_ROW(name, stage, count) name##_range,
+#include "kernels/kernels.def"
+};
+
+// GLSL reads the view in scalar layout. Without padding that is the C layout: no field may need any.
+struct __attribute__((packed)) PackedView {
+#define BUFFER(type, name, capacity) type *name;
+#define EXTERNAL(type, name) type *name;
+#define PARAMETER_ROW(type, name) type name;
+#include "kernels/view.def"
+};
+#define BUFFER(type, name, capacity) \
+    static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
+#define EXTERNAL(type, name) \
+    static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
+#define PARAMETER_ROW(type, name) \
+    static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
+#define ELEMENT(type, size) static_assert(sizeof(type) % (size) == 0, "size of " #type);
+#include "kernels/view.def"
+static_assert(sizeof(Shape) == 96 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
+              "layout of Shape");
+
+static_assert(MOTE_PHASE_FLUID == PHASE_FLUID && MOTE_PHASE_REMOVED == PHASE_REMOVED, "phases");
+static_assert(MOTE_SHAPE_PLANE == SHAPE_PLANE && MOTE_SHAPE_BOX == SHAPE_BOX && MOTE_SHAPE_SPHERE == SHAPE_SPHERE &&
+                  MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE,
+              "shape kinds");

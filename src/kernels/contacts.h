@@ -1,0 +1,186 @@
+// contacts.h - contacts between particles and shapes, with friction at the position level (UPP eq. 22-24) and a
+// sweep, so that no speed and no step size takes a particle through a wall.
+//
+// Shapes are not moved by particles, so each shape is a constraint group of its own: its correction is applied
+// before the next shape is looked at (UPP section 4.3).
+#ifndef MOTE_CONTACTS_H
+#define MOTE_CONTACTS_H
+
+#define CONTACT_PASSES 3u      // over all shapes: enough for the corner where three walls meet
+#define SWEEP_STEPS 32u        // of sphere tracing; a sweep that runs out ends at its last, safe point
+#define SWEEP_TOLERANCE 0.01f  // of the margin
+
+// Penetration into a shape grown by the margin: the way out (xyz, unit) and the depth (w), which is not positive
+// where there is no contact. `p` is in the shape's frame. A box container pushes off all its walls at once.
+FUNCTION vec4 penetration(Shape shape, vec3 p, float margin)
+{
+    if (shape.kind == SHAPE_BOX && shape.inside_out != 0u) {
+        const vec3 room = v3(max_f32(shape.half_size.x - margin, 0.0f), max_f32(shape.half_size.y - margin, 0.0f),
+                             max_f32(shape.half_size.z - margin, 0.0f));
+        const vec3 way = v3(clamp_f32(p.x, -room.x, room.x) - p.x, clamp_f32(p.y, -room.y, room.y) - p.y,
+                            clamp_f32(p.z, -room.z, room.z) - p.z);
+        const float depth = v3_length(way);
+        return v4_from_v3(v3_scale(way, 1.0f / max_f32(depth, 1e-30f)), depth);
+    }
+    const vec4 surface = shape_distance(shape, p);
+    return v4(surface.x, surface.y, surface.z, margin - surface.w);
+}
+
+// Follows the particle's way through the step in the shape's own frame, from `start` to `p`, by sphere tracing. If
+// the way enters the shape, the end is moved to the tangent plane where it did. Returns the end (xyz), and 1 in w
+// where it was moved. Only solids of finite size need this: the other shapes push back to the right side from
+// anywhere.
+FUNCTION vec4 sweep(Shape shape, vec3 start, vec3 p, float margin)
+{
+    const vec3 way = v3_sub(p, start);
+    const float length = v3_length(way);
+    float gap = shape_distance(shape, start).w;
+    // A start inside the shape says nothing of sides. One inside the margin has little clearance to trace with:
+    // there the trace keeps to half of it.
+    if (gap <= 0.0f || gap > length + margin) {
+        return v4_from_v3(p, 0.0f);
+    }
+    const float clearance = min_f32(margin, 0.5f * gap);
+    float travelled = gap - clearance;
+    for (uint n = 0u; n < SWEEP_STEPS; n++) {
+        if (travelled >= length) {
+            return v4_from_v3(p, 0.0f);
+        }
+        const vec3 at = v3_add_scaled(start, way, travelled / length);
+        const vec4 surface = shape_distance(shape, at);
+        gap = surface.w - clearance;
+        if (gap < SWEEP_TOLERANCE * clearance) {
+            const vec3 normal = v3_from_v4(surface);
+            const float beyond = v3_dot(v3_sub(p, at), normal);
+            return beyond < 0.0f ? v4_from_v3(v3_add_scaled(p, normal, -beyond), 1.0f) : v4_from_v3(p, 0.0f);
+        }
+        travelled += gap;
+    }
+    return v4_from_v3(v3_add_scaled(start, way, travelled / length), 1.0f);
+}
+
+// Friction against a surface that moves by `surface_motion` in the step; `depth` is how far the contact pushed
+// (UPP eq. 23 and 24 with a partner of infinite mass).
+FUNCTION vec3 apply_friction(Shape shape, vec3 p, vec3 start, vec3 normal, float depth)
+{
+    if (shape.static_friction <= 0.0f && shape.kinetic_friction <= 0.0f) {
+        return p;
+    }
+    const vec3 carried = from_shape(shape, to_shape_at_start(shape, start)); // where the surface takes it
+    const vec3 motion = v3_sub(p, carried);
+    const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
+    const float distance = v3_length(sliding);
+    if (distance < shape.static_friction * depth) {
+        return v3_sub(p, sliding);
+    }
+    const float held = min_f32(shape.kinetic_friction * depth / max_f32(distance, 1e-30f), 1.0f);
+    return v3_add_scaled(p, sliding, -held);
+}
+
+KERNEL(solve_contacts)
+{
+    const vec4 particle = LOAD(predicted, i);
+    if (particle.w <= 0.0f) {
+        return;
+    }
+    const vec3 start = v3_from_v4(LOAD(positions, i));
+    const float margin = PARAMETER(margin);
+
+    vec3 p = v3_from_v4(particle);
+    bool touched = true;
+    bool moved = false;
+    for (uint pass = 0u; pass < CONTACT_PASSES && touched; pass++) {
+        touched = false;
+        for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+            const Shape shape = LOAD(shapes, s);
+            const float travelled = v3_length(v3_sub(p, start));
+            const bool solid = shape.inside_out == 0u && shape.kind != SHAPE_PLANE;
+            if (solid) {
+                const vec3 apart = v3_sub(p, shape.position);
+                const float reach = shape.bounding_radius + margin + travelled;
+                if (v3_dot(apart, apart) > reach * reach) {
+                    continue;
+                }
+            }
+            vec3 local = to_shape(shape, p);
+            if (solid) {
+                const vec4 swept = sweep(shape, to_shape_at_start(shape, start), local, margin);
+                if (swept.w > 0.0f) {
+                    local = v3_from_v4(swept);
+                    p = from_shape(shape, local);
+                    touched = true;
+                }
+            }
+            const vec4 way_out = penetration(shape, local, margin);
+            if (way_out.w <= 0.0f) {
+                continue;
+            }
+            const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
+            p = v3_add_scaled(p, normal, way_out.w);
+            p = apply_friction(shape, p, start, normal, way_out.w);
+            touched = true;
+        }
+        moved = moved || touched;
+    }
+    if (moved) {
+        p = v3_add(start, v3_mul(v3_sub(p, start), PARAMETER(motion_mask)));
+        STORE(predicted, i, v4_from_v3(p, particle.w));
+    }
+}
+
+// Moves particles that begin the step inside a shape out of it, candidate and start alike, so that the correction
+// becomes no velocity (UPP section 4.4, Algorithm 1 lines 10-15).
+KERNEL(stabilize_contacts)
+{
+    const vec4 position = LOAD(positions, i);
+    if (position.w <= 0.0f) {
+        return;
+    }
+    const float margin = PARAMETER(margin);
+    vec3 p = v3_from_v4(position);
+    bool moved = false;
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        const vec4 way_out = penetration(shape, to_shape_at_start(shape, p), margin);
+        if (way_out.w > 0.0f) {
+            p = v3_add_scaled(p, rotate(shape.start_rotation, v3_from_v4(way_out)), way_out.w);
+            moved = true;
+        }
+    }
+    if (moved) {
+        const vec4 candidate = LOAD(predicted, i);
+        const vec3 shift = v3_mul(v3_sub(p, v3_from_v4(position)), PARAMETER(motion_mask));
+        STORE(positions, i, v4_from_v3(v3_add(v3_from_v4(position), shift), position.w));
+        STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
+    }
+}
+
+// Gives back a fraction of the normal speed at which a particle met a shape. `before` is the velocity it was
+// predicted with, `after` the one the solver left it.
+FUNCTION vec3 apply_restitution(VIEW_COMMA vec3 p, vec3 before, vec3 after)
+{
+    const float dt = PARAMETER(time_step);
+    const float margin = PARAMETER(margin);
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        if (shape.restitution <= 0.0f) {
+            continue;
+        }
+        const vec3 local = to_shape(shape, p);
+        const vec4 contact = penetration(shape, local, margin * 1.01f + 1e-6f);
+        if (contact.w <= 0.0f) {
+            continue;
+        }
+        const vec3 normal = rotate(shape.rotation, v3_from_v4(contact));
+        const vec3 surface = v3_scale(v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
+        const float approach = v3_dot(v3_sub(before, surface), normal);
+        const float leaving = v3_dot(v3_sub(after, surface), normal);
+        const float wanted = -shape.restitution * approach;
+        if (approach < -PARAMETER(bounce_speed) && leaving < wanted) {
+            after = v3_add_scaled(after, normal, wanted - leaving);
+        }
+    }
+    return after;
+}
+
+#endif

@@ -1,0 +1,105 @@
+// density.h - the density constraint of position-based fluids: bilateral with constraint force mixing (PBF eq. 11)
+// or unilateral with the rest lattice's denominator (UPP eq. 26, section 7.1.1), weighted by inverse mass.
+//
+// Density is a number density over that of the rest lattice, so fluids of different mass share one constraint and
+// their masses act through the inverse masses alone, as in UPP section 7.1.1.
+#ifndef MOTE_DENSITY_H
+#define MOTE_DENSITY_H
+
+FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
+{
+    const float squared_support = PARAMETER(support_squared);
+    float density = poly6(0.0f, squared_support);
+    for (uint k = 0u; k < count; k++) {
+        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const vec3 offset = v3_sub(position, v3_from_v4(other));
+        density += poly6(v3_dot(offset, offset), squared_support);
+    }
+    return density * PARAMETER(density_scale);
+}
+
+// The denominator of PBF eq. 11 without epsilon: sum of w_k |grad_k C_i|^2 over the neighbours k and i itself.
+FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint start)
+{
+    const float support = PARAMETER(support);
+    vec3 own = v3(0.0f, 0.0f, 0.0f);
+    float others = 0.0f;
+    for (uint k = 0u; k < count; k++) {
+        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const vec3 offset = v3_sub(v3_from_v4(particle), v3_from_v4(other));
+        const vec3 gradient = v3_scale(offset, spiky_factor(v3_dot(offset, offset), support));
+        own = v3_add(own, gradient);
+        others += other.w * v3_dot(gradient, gradient);
+    }
+    const float scale = PARAMETER(gradient_scale);
+    return (others + particle.w * v3_dot(own, own)) * scale * scale;
+}
+
+KERNEL(density_lambda)
+{
+    const vec4 particle = LOAD(predicted, i);
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+
+    const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
+    float lambda = 0.0f;
+    if ((LOAD(phases, i) & PHASE_FLUID) != 0u) {
+        if (PARAMETER(unilateral) != 0u) {
+            lambda = -max_f32(density - 1.0f, 0.0f) * PARAMETER(rest_lambda);
+        } else {
+            lambda = (1.0f - density) /
+                     (density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation));
+        }
+    }
+    STORE(densities, i, density);
+    STORE(estimates, i, v4_from_v3(v3_from_v4(particle), lambda));
+}
+
+// PBF eq. 13, unscaled. The ratio of Poly6 values needs no norm.
+FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
+{
+    const float ratio = poly6(squared_distance, PARAMETER(support_squared)) * PARAMETER(pressure_reference);
+    float power = ratio;
+    for (uint n = 1u; n < PARAMETER(pressure_power); n++) {
+        power *= ratio;
+    }
+    return power;
+}
+
+// PBF eq. 14. Reads the estimates, writes the predicted positions: a Jacobi iteration without a second pass.
+KERNEL(density_delta)
+{
+    const vec4 particle = LOAD(predicted, i);
+    const vec4 estimate = LOAD(estimates, i);
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    const float support = PARAMETER(support);
+    const float pressure_scale = PARAMETER(pressure_scale);
+
+    vec3 delta = v3(0.0f, 0.0f, 0.0f);
+    for (uint k = 0u; k < count; k++) {
+        const vec4 other = LOAD(estimates, LOAD(neighbours, neighbour_slot(start, k)));
+        const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
+        const float squared_distance = v3_dot(offset, offset);
+        float lambda = estimate.w + other.w;
+        if (pressure_scale > 0.0f) {
+            lambda -= pressure_scale * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+        }
+        delta = v3_add_scaled(delta, offset, lambda * spiky_factor(squared_distance, support));
+    }
+    float scale = PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;
+    if (PARAMETER(averaging) != 0u) {
+        scale = scale / F32(count + 1u); // its own constraint and one for each neighbour
+    }
+    delta = v3_limit(v3_mul(v3_scale(delta, scale), PARAMETER(motion_mask)), PARAMETER(max_correction));
+    STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(particle), delta), particle.w));
+}
+
+// For statistics: the density at the positions the step ended with.
+KERNEL(measure_density)
+{
+    const vec3 position = v3_from_v4(LOAD(predicted, i));
+    STORE(densities, i, density_around(VIEW_HERE_COMMA position, LOAD(neighbour_counts, i), LOAD(neighbour_starts, i)));
+}
+
+#endif

@@ -1,0 +1,27 @@
+// predict.h - external forces and the candidate positions (UPP Algorithm 1, lines 1-5).
+#ifndef MOTE_PREDICT_H
+#define MOTE_PREDICT_H
+
+KERNEL(clear_counters)
+{
+    STORE(counters, i, 0u);
+}
+
+KERNEL(predict)
+{
+    const vec4 position = LOAD(positions, i);
+    const vec4 old_velocity = LOAD(velocities, i);
+    const float dt = PARAMETER(time_step);
+
+    vec3 velocity = v3(0.0f, 0.0f, 0.0f);
+    if (position.w > 0.0f) { // pinned particles stay
+        velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), dt);
+        velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
+        velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
+    }
+    const vec3 moved = v3_add_scaled(v3_from_v4(position), velocity, dt);
+    STORE(velocities, i, v4_from_v3(velocity, old_velocity.w));
+    STORE(predicted, i, v4_from_v3(moved, position.w));
+}
+
+#endif

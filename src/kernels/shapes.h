@@ -1,0 +1,79 @@
+// shapes.h - signed distances of planes, boxes, spheres and capsules.
+#ifndef MOTE_SHAPES_H
+#define MOTE_SHAPES_H
+
+// Outward normal (xyz) and signed distance (w) of a solid box about the origin.
+FUNCTION vec4 box_distance(vec3 p, vec3 half_size)
+{
+    const vec3 q = v3(fabsf(p.x) - half_size.x, fabsf(p.y) - half_size.y, fabsf(p.z) - half_size.z);
+    const vec3 side = v3(p.x < 0.0f ? -1.0f : 1.0f, p.y < 0.0f ? -1.0f : 1.0f, p.z < 0.0f ? -1.0f : 1.0f);
+    if (q.x <= 0.0f && q.y <= 0.0f && q.z <= 0.0f) { // inside: the nearest face
+        if (q.x >= q.y && q.x >= q.z) {
+            return v4(side.x, 0.0f, 0.0f, q.x);
+        }
+        if (q.y >= q.z) {
+            return v4(0.0f, side.y, 0.0f, q.y);
+        }
+        return v4(0.0f, 0.0f, side.z, q.z);
+    }
+    const vec3 beyond = v3(max_f32(q.x, 0.0f), max_f32(q.y, 0.0f), max_f32(q.z, 0.0f));
+    const float distance = v3_length(beyond);
+    return v4_from_v3(v3_scale(v3_mul(side, beyond), 1.0f / max_f32(distance, 1e-30f)), distance);
+}
+
+// Outward normal and signed distance of a sphere about the origin; at the very centre the normal is up.
+FUNCTION vec4 sphere_distance(vec3 p, float radius)
+{
+    const float length = v3_length(p);
+    if (length < 1e-20f) {
+        return v4(0.0f, 1.0f, 0.0f, -radius);
+    }
+    return v4_from_v3(v3_scale(p, 1.0f / length), length - radius);
+}
+
+// In the shape's own frame; solid, whatever inside_out says.
+FUNCTION vec4 solid_distance(Shape shape, vec3 p)
+{
+    if (shape.kind == SHAPE_PLANE) {
+        return v4(0.0f, 1.0f, 0.0f, p.y);
+    }
+    if (shape.kind == SHAPE_BOX) {
+        return box_distance(p, shape.half_size);
+    }
+    if (shape.kind == SHAPE_CAPSULE) {
+        p.y -= clamp_f32(p.y, -shape.half_size.y, shape.half_size.y);
+    }
+    return sphere_distance(p, shape.radius);
+}
+
+// The distance that particles feel: negative where they must not be.
+FUNCTION vec4 shape_distance(Shape shape, vec3 p)
+{
+    const vec4 solid = solid_distance(shape, p);
+    if (shape.inside_out != 0u) {
+        return v4(-solid.x, -solid.y, -solid.z, -solid.w);
+    }
+    return solid;
+}
+
+FUNCTION vec3 to_shape(Shape shape, vec3 p)
+{
+    return rotate_back(shape.rotation, v3_sub(p, shape.position));
+}
+
+FUNCTION vec3 from_shape(Shape shape, vec3 p)
+{
+    return v3_add(rotate(shape.rotation, p), shape.position);
+}
+
+FUNCTION vec3 to_shape_at_start(Shape shape, vec3 p)
+{
+    return rotate_back(shape.start_rotation, v3_sub(p, shape.start_position));
+}
+
+FUNCTION vec3 from_shape_at_start(Shape shape, vec3 p)
+{
+    return v3_add(rotate(shape.start_rotation, p), shape.start_position);
+}
+
+#endif

@@ -1,0 +1,22 @@
+// smoothing.h - the smoothing kernels of SPH (Mueller 2003), without their norms: poly6_scale and spiky_scale, or
+// the same divided by the rest density, are applied once to a sum.
+#ifndef MOTE_SMOOTHING_H
+#define MOTE_SMOOTHING_H
+
+// Poly6: (h^2 - r^2)^3 inside the support.
+FUNCTION float poly6(float squared_distance, float squared_support)
+{
+    const float t = max_f32(squared_support - squared_distance, 0.0f);
+    return t * t * t;
+}
+
+// Spiky's gradient over the offset: (h - r)^2 / r inside the support. The tiny addition makes it finite at r = 0,
+// where the offset is zero and so is the gradient.
+FUNCTION float spiky_factor(float squared_distance, float support)
+{
+    const float distance = sqrtf(squared_distance + 1e-24f);
+    const float t = max_f32(support - distance, 0.0f);
+    return t * t / distance;
+}
+
+#endif

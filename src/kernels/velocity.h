@@ -1,0 +1,100 @@
+// velocity.h - velocities from positions, XSPH viscosity and vorticity confinement (PBF section 5; UPP Algorithm 1,
+// lines 23-28). Sums over neighbours carry volume weights, so strengths do not depend on resolution.
+#ifndef MOTE_VELOCITY_H
+#define MOTE_VELOCITY_H
+
+KERNEL(update_velocity)
+{
+    const vec4 start = LOAD(positions, i);
+    const vec3 before = v3_from_v4(LOAD(velocities, i));
+    const float dt = PARAMETER(time_step);
+
+    vec4 end = LOAD(predicted, i);
+    vec3 moved = v3_sub(v3_from_v4(end), v3_from_v4(start));
+    if (!v3_is_finite(moved)) { // keep the particle where it was healthy, and report it
+        ATOMIC_ADD(counters, COUNTER_UNHEALTHY, 1u);
+        ATOMIC_MAX(counters, COUNTER_UNHEALTHY_ID, LOAD(ids, i) + 1u);
+        end = start;
+        moved = v3(0.0f, 0.0f, 0.0f);
+    }
+    vec3 velocity = v3_scale(moved, 1.0f / dt);
+    if (v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance)) { // UPP eq. 14
+        end = start;
+        velocity = v3(0.0f, 0.0f, 0.0f);
+    } else {
+        velocity = apply_restitution(VIEW_HERE_COMMA v3_from_v4(end), before, velocity);
+    }
+    STORE(predicted, i, end);
+    STORE(positions, i, end);
+    STORE(velocities, i, v4_from_v3(velocity, LOAD(densities, i)));
+}
+
+// XSPH viscosity (PBF eq. 17) into `estimates`, and the vorticity of the velocities before it (eq. 15). The weight
+// of a pair is symmetric in its densities and shares by mass, so that viscosity conserves momentum.
+KERNEL(smooth_velocity)
+{
+    const vec4 position = LOAD(positions, i);
+    const vec4 velocity = LOAD(velocities, i);
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    const float support = PARAMETER(support);
+    const float squared_support = PARAMETER(support_squared);
+    const bool with_vorticity = PARAMETER(confinement) > 0.0f;
+
+    vec3 drift = v3(0.0f, 0.0f, 0.0f);
+    vec3 vorticity = v3(0.0f, 0.0f, 0.0f);
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec4 other = LOAD(positions, j);
+        const vec4 other_velocity = LOAD(velocities, j);
+        const vec3 offset = v3_sub(v3_from_v4(position), v3_from_v4(other));
+        const vec3 relative = v3_sub(v3_from_v4(other_velocity), v3_from_v4(velocity));
+        const float squared_distance = v3_dot(offset, offset);
+
+        const float pair = (velocity.w + other_velocity.w) * (position.w + other.w) + 1e-30f;
+        drift = v3_add_scaled(drift, relative, poly6(squared_distance, squared_support) / pair);
+        if (with_vorticity) {
+            const float factor = spiky_factor(squared_distance, support) / other_velocity.w;
+            vorticity = v3_add_scaled(vorticity, v3_cross(relative, offset), factor);
+        }
+    }
+    // Twice the mean density and twice the mean inverse mass were summed: hence 4.
+    const float scale = 4.0f * position.w * PARAMETER(viscosity) * PARAMETER(poly6_scale) * PARAMETER(rest_volume);
+    STORE(estimates, i, v4_from_v3(v3_add_scaled(v3_from_v4(velocity), drift, scale), velocity.w));
+    if (with_vorticity) {
+        vorticity = v3_scale(vorticity, PARAMETER(spiky_scale) * PARAMETER(rest_volume));
+        STORE(vorticities, i, v4_from_v3(vorticity, v3_length(vorticity)));
+    }
+}
+
+// Vorticity confinement (PBF eq. 16): spins fluid around where its vorticity is largest.
+KERNEL(confine_vorticity)
+{
+    const vec4 position = LOAD(positions, i);
+    const vec4 vorticity = LOAD(vorticities, i);
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    const float support = PARAMETER(support);
+
+    vec3 eta = v3(0.0f, 0.0f, 0.0f); // gradient of the vorticity's magnitude
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec3 offset = v3_sub(v3_from_v4(position), v3_from_v4(LOAD(positions, j)));
+        const float difference = LOAD(vorticities, j).w - vorticity.w;
+        const float weight = difference * spiky_factor(v3_dot(offset, offset), support) / LOAD(velocities, j).w;
+        eta = v3_add_scaled(eta, offset, weight);
+    }
+    eta = v3_scale(eta, PARAMETER(spiky_scale) * PARAMETER(rest_volume));
+
+    const float length = v3_length(eta);
+    // Where the gradient vanishes there is no direction to confine towards.
+    if (position.w > 0.0f && length * support > 1e-3f * vorticity.w && length > 0.0f) {
+        const vec3 force = v3_cross(v3_scale(eta, 1.0f / length), v3_from_v4(vorticity));
+        const vec4 velocity = LOAD(velocities, i);
+        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), v3_mul(force, PARAMETER(motion_mask)),
+                                          PARAMETER(confinement));
+        STORE(velocities, i, v4_from_v3(pushed, velocity.w));
+    }
+}
+
+#endif

@@ -1,0 +1,252 @@
+#include "scene/build.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- Rotations ----
+
+static MoteQuaternion multiply(MoteQuaternion a, MoteQuaternion b)
+{
+    return (MoteQuaternion){
+        .x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+        .y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+        .z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+        .w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+    };
+}
+
+// Sine and cosine of half an angle. A wheel that has turned for an hour is brought back to two turns first (a
+// quaternion's period), where radians are still exact to the last digits of a float.
+static void half_angle(float degrees, float *sine, float *cosine)
+{
+    const double pi = 3.14159265358979323846;
+    const double half = fmod((double)degrees, 720.0) * (pi / 360.0);
+    *sine = (float)sin(half);
+    *cosine = (float)cos(half);
+}
+
+MoteQuaternion scene_rotation(MoteVec3 degrees)
+{
+    MoteQuaternion x = {0}, y = {0}, z = {0};
+    half_angle(degrees.x, &x.x, &x.w);
+    half_angle(degrees.y, &y.y, &y.w);
+    half_angle(degrees.z, &z.z, &z.w);
+    MoteQuaternion q = multiply(z, multiply(y, x));
+    const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    q.x /= length;
+    q.y /= length;
+    q.z /= length;
+    q.w /= length;
+    return q;
+}
+
+MoteVec3 scene_rotate(MoteQuaternion q, MoteVec3 v)
+{
+    // v + 2 w (u x v) + 2 u x (u x v), with u the quaternion's vector part.
+    const MoteVec3 t = {
+        2.0f * (q.y * v.z - q.z * v.y),
+        2.0f * (q.z * v.x - q.x * v.z),
+        2.0f * (q.x * v.y - q.y * v.x),
+    };
+    return (MoteVec3){
+        v.x + q.w * t.x + (q.y * t.z - q.z * t.y),
+        v.y + q.w * t.y + (q.z * t.x - q.x * t.z),
+        v.z + q.w * t.z + (q.x * t.y - q.y * t.x),
+    };
+}
+
+// ---- Shapes ----
+
+static MoteShape moving_shape(uint32_t kind, bool inside_out, MoteVec3 size, float radius, float height)
+{
+    MoteShape shape = {.kind = kind, .inside_out = inside_out};
+    if (kind == MOTE_SHAPE_BOX) {
+        shape.half_size = (MoteVec3){0.5f * size.x, 0.5f * size.y, 0.5f * size.z};
+    } else if (kind == MOTE_SHAPE_SPHERE) {
+        shape.radius = radius;
+    } else if (kind == MOTE_SHAPE_CAPSULE) {
+        shape.half_size.y = 0.5f * height;
+        shape.radius = radius;
+    }
+    return shape;
+}
+
+static void set_poses(MoteShape *shape, MoteVec3 from_position, MoteVec3 from_degrees, MoteVec3 to_position,
+                      MoteVec3 to_degrees)
+{
+    const MoteQuaternion from = scene_rotation(from_degrees);
+    MoteQuaternion to = scene_rotation(to_degrees);
+    if (from.x * to.x + from.y * to.y + from.z * to.z + from.w * to.w < 0.0f) {
+        to = (MoteQuaternion){-to.x, -to.y, -to.z, -to.w}; // the same rotation, reached the short way round
+    }
+    shape->from = (MoteTransform){from_position, from};
+    shape->to = (MoteTransform){to_position, to};
+}
+
+MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material)
+{
+    MoteShape shape = moving_shape(to->shape, to->inside_out, to->size, to->radius, to->height);
+    set_poses(&shape, from->position, from->rotation, to->position, to->rotation);
+    shape.static_friction = material->static_friction;
+    shape.kinetic_friction = material->kinetic_friction;
+    shape.restitution = material->restitution;
+    return shape;
+}
+
+MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to)
+{
+    MoteShape shape = moving_shape(to->shape, to->inside_out, to->size, to->radius, to->height);
+    set_poses(&shape, from->position, from->rotation, to->position, to->rotation);
+    return shape;
+}
+
+// ---- Lattices ----
+
+uint64_t scene_lattice_cells(double length, double spacing)
+{
+    const double cells = round(length / spacing);
+    return cells < 1.0 ? 1 : (uint64_t)cells;
+}
+
+// A radius written as a whole number of spacings counts as one, whatever the two numbers' rounding as floats.
+static double forgiving(double radius, double spacing)
+{
+    return radius / spacing * (1.0 + 1e-5);
+}
+
+uint64_t scene_lattice_diameter(double radius, double spacing)
+{
+    return 2 * (uint64_t)floor(forgiving(radius, spacing)) + 1;
+}
+
+// Writes the points where `points` is not NULL, and returns how many there are.
+static uint64_t place_points(const SceneLattice *lattice, double spacing, MoteVec3 *points)
+{
+    const double middle[3] = {0.5 * (double)(lattice->counts[0] - 1), 0.5 * (double)(lattice->counts[1] - 1),
+                              0.5 * (double)(lattice->counts[2] - 1)};
+    const double reach = forgiving(lattice->radius, 1.0);
+    uint64_t count = 0;
+    for (uint64_t k = 0; k < lattice->counts[2]; k++) {
+        const double z = (double)k - middle[2];
+        for (uint64_t j = 0; j < lattice->counts[1]; j++) {
+            const double y = (double)j - middle[1];
+            for (uint64_t i = 0; i < lattice->counts[0]; i++) {
+                const double x = (double)i - middle[0];
+                if (x * x + y * y + z * z > reach * reach) {
+                    continue;
+                }
+                if (points != NULL) {
+                    points[count] = (MoteVec3){(float)(x * spacing), (float)(y * spacing), (float)(z * spacing)};
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, const char *what, MoteVec3 **points,
+                                uint32_t *count)
+{
+    *points = NULL;
+    *count = 0;
+    const double cells = (double)lattice->counts[0] * (double)lattice->counts[1] * (double)lattice->counts[2];
+    if (cells > 2.0 * SCENE_PARTICLE_LIMIT) { // a ball holds about half of its box
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: about %.3g particles at a spacing of %g m, expected at most %u: check the size and "
+                         "solver.spacing",
+                         what, cells, spacing, SCENE_PARTICLE_LIMIT);
+    }
+    const bool whole = isinf(lattice->radius);
+    const uint64_t needed = whole ? (uint64_t)cells : place_points(lattice, spacing, NULL);
+    if (needed > SCENE_PARTICLE_LIMIT) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: %llu particles at a spacing of %g m, expected at most %u: check the size and "
+                         "solver.spacing",
+                         what, (unsigned long long)needed, spacing, SCENE_PARTICLE_LIMIT);
+    }
+    *points = malloc((size_t)needed * sizeof **points);
+    if (*points == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %llu particles", what, (unsigned long long)needed);
+    }
+    *count = (uint32_t)place_points(lattice, spacing, *points);
+    return MOTE_OK;
+}
+
+// ---- Fluids ----
+
+uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material)
+{
+    const uint32_t group = (uint32_t)(material - SCENE_AT(values, material, 0));
+    return (group & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_FLUID;
+}
+
+static SceneLattice fluid_lattice(const SceneFluid *fluid, const MoteSettings *settings)
+{
+    const double spacing = settings->spacing;
+    SceneLattice lattice = {.counts = {1, 1, 1}, .radius = INFINITY};
+    const double size[3] = {fluid->size.x, fluid->size.y, fluid->size.z};
+    for (uint32_t axis = 0; axis < settings->dimensions; axis++) {
+        lattice.counts[axis] = fluid->shape == SCENE_FLUID_SPHERE ? scene_lattice_diameter(fluid->radius, spacing)
+                                                                  : scene_lattice_cells(size[axis], spacing);
+    }
+    if (fluid->shape == SCENE_FLUID_SPHERE) {
+        lattice.radius = fluid->radius / spacing;
+    }
+    return lattice;
+}
+
+static MoteResult add_fluid(const MoteScene *scene, uint32_t index, MoteWorld *world)
+{
+    const MoteSettings *settings = SCENE_AT(&scene->values, solver, 0);
+    const SceneFluid *fluid = SCENE_AT(&scene->values, fluid, index);
+    const SceneMaterial *material = scene_material(&scene->values, fluid->material);
+    char what[512];
+    snprintf(what, sizeof what, "%s: fluids[%u]", scene->path, index);
+
+    const SceneLattice lattice = fluid_lattice(fluid, settings);
+    MoteVec3 *positions;
+    uint32_t count;
+    MoteResult result = scene_lattice_points(&lattice, settings->spacing, what, &positions, &count);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    MoteVec3 *velocities = malloc((size_t)count * sizeof *velocities);
+    if (velocities == NULL) {
+        free(positions);
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %u particles", what, count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        positions[i].x += fluid->position.x;
+        positions[i].y += fluid->position.y;
+        positions[i].z += fluid->position.z;
+        velocities[i] = fluid->velocity;
+        if (settings->dimensions == 2) {
+            velocities[i].z = 0.0f;
+        }
+    }
+    const MoteParticles particles = {
+        .count = count,
+        .positions = positions,
+        .velocities = velocities,
+        .mass = mote_world_particle_mass(world, material->density),
+        .phase = scene_fluid_phase(&scene->values, material),
+    };
+    result = mote_world_add_particles(world, &particles, NULL);
+    free(velocities);
+    free(positions);
+    return result == MOTE_OK ? MOTE_OK : mote_fail(result, "%s: %s", what, mote_error_message());
+}
+
+MoteResult scene_add_fluids(const MoteScene *scene, MoteWorld *world)
+{
+    for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, fluid); i++) {
+        const MoteResult result = add_fluid(scene, i, world);
+        if (result != MOTE_OK) {
+            return result;
+        }
+    }
+    return MOTE_OK;
+}

@@ -1,0 +1,41 @@
+// build.h - what a scene's values stand for: shapes, volumes and lattices of particles.
+#ifndef MOTE_SCENE_BUILD_H
+#define MOTE_SCENE_BUILD_H
+
+#include "scene/scene.h"
+
+// More particles than this in one volume or one emission is taken for a mistake in the scene.
+#define SCENE_PARTICLE_LIMIT (UINT32_C(1) << 28)
+
+// Degrees about the fixed x, then y, then z axis.
+MoteQuaternion scene_rotation(MoteVec3 degrees);
+MoteVec3 scene_rotate(MoteQuaternion rotation, MoteVec3 v);
+
+// A shape that moves from its pose in the first element to that in the second. Extents are the second's: the
+// solver knows one size a step.
+MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material);
+MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to);
+
+// A cubic lattice about the origin: counts[a] points along axis a, without those farther than `radius`.
+// Lengths are in spacings.
+typedef struct SceneLattice {
+    uint64_t counts[3];
+    double radius; // INFINITY keeps every point
+} SceneLattice;
+
+// round(length / spacing) points, at least 1: each stands for a cell of one spacing.
+uint64_t scene_lattice_cells(double length, double spacing);
+// The points of a lattice through the origin that are within `radius` of it along one axis.
+uint64_t scene_lattice_diameter(double radius, double spacing);
+// Tells how many points the lattice has, and allocates them in metres, z slowest and x fastest. `what` names the
+// element in messages. Free the points.
+MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, const char *what, MoteVec3 **points,
+                                uint32_t *count);
+
+// The phase of a fluid's particles: its material's place in the scene's list, as a group.
+uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material);
+
+// Fills the scene's fluids with particles at rest spacing.
+MoteResult scene_add_fluids(const MoteScene *scene, MoteWorld *world);
+
+#endif

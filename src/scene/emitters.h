@@ -1,0 +1,27 @@
+// emitters.h - nozzles: a layer of particles leaves each time the jet has moved on by one spacing.
+#ifndef MOTE_SCENE_EMITTERS_H
+#define MOTE_SCENE_EMITTERS_H
+
+#include "scene/scene.h"
+
+// All that a nozzle remembers from step to step.
+typedef struct EmitterState {
+    double until_next; // m, that the jet still travels before the next layer leaves
+    uint64_t emitted;  // particles so far
+} EmitterState;
+
+EmitterState emitter_state(double spacing); // of a nozzle that has not opened yet
+
+// One nozzle between two moments: adds to the world, at `now`, the layers that left after `before`. The jet's
+// speed and the nozzle's pose go evenly from one element's to the other's; the cross-section is the second's.
+// The jet's speed is against the world, not against a moving nozzle.
+typedef struct EmitterSpan {
+    const MoteScene *scene;
+    uint32_t index; // of the emitter in the scene
+    const SceneEmitter *before, *now;
+    double time_before, time_now; // s
+} EmitterSpan;
+
+MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, MoteWorld *world);
+
+#endif

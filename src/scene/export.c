@@ -1,0 +1,240 @@
+#include "scene/export.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Names ----
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void export_make_unique(ExportName *names, uint32_t count)
+{
+    char *name = names[count - 1];
+    ExportName wanted;
+    memcpy(wanted, name, sizeof wanted);
+    uint32_t attempt = 1;
+    for (uint32_t i = 0; i + 1 < count;) {
+        if (strcmp(names[i], name) != 0) {
+            i++;
+            continue;
+        }
+        snprintf(name, sizeof wanted, "%.*s_%u", EXPORT_NAME_SIZE - 12, wanted, ++attempt);
+        i = 0;
+    }
+}
+
+void export_names(const ExportTable *table, const char *const *builtin, ExportName *names)
+{
+    for (uint32_t i = 0; i < table->attribute_count; i++) {
+        const bool channel = i >= EXPORT_CHANNEL;
+        const char *wanted = channel ? table->channel_names[i - EXPORT_CHANNEL] : builtin[i];
+        const bool digit_first = wanted[0] >= '0' && wanted[0] <= '9';
+        snprintf(names[i], sizeof names[i], "%s%s", digit_first || wanted[0] == '\0' ? "_" : "", wanted);
+        for (char *c = names[i]; *c != '\0'; c++) {
+            *c = is_plain(*c) ? *c : '_';
+        }
+        export_make_unique(names, i + 1);
+    }
+}
+
+// ---- Values ----
+
+void export_gather(const ExportAttribute *attribute, uint32_t first, uint32_t count, uint32_t *values, uint32_t stride)
+{
+    const char *source = (const char *)attribute->values + 4 * (size_t)attribute->stride * first;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(values + (size_t)i * stride, source + 4 * (size_t)attribute->stride * i, 4 * attribute->components);
+    }
+}
+
+MoteResult export_write_rows(const ExportTable *table, FILE *stream, bool pad, bool swap)
+{
+    enum { ROWS = 1024 };
+    uint32_t width = pad ? 1 : 0;
+    for (uint32_t i = 0; i < table->attribute_count; i++) {
+        width += table->attributes[i].components;
+    }
+    uint32_t *rows = malloc(4 * (size_t)ROWS * width);
+    if (rows == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for rows of %u values", width);
+    }
+    for (uint32_t first = 0; first < table->particle_count; first += ROWS) {
+        const uint32_t left = table->particle_count - first;
+        const uint32_t count = left < ROWS ? left : ROWS;
+        uint32_t column = 0;
+        for (uint32_t i = 0; i < table->attribute_count; i++) {
+            export_gather(&table->attributes[i], first, count, rows + column, width);
+            column += table->attributes[i].components;
+            if (pad && i == EXPORT_POSITION) {
+                const float one = 1.0f;
+                for (uint32_t row = 0; row < count; row++) {
+                    memcpy(&rows[(size_t)row * width + column], &one, sizeof one);
+                }
+                column++;
+            }
+        }
+        for (size_t i = 0; swap && i < (size_t)count * width; i++) {
+            const uint32_t v = rows[i];
+            rows[i] = v >> 24 | (v >> 8 & 0xff00u) | (v << 8 & 0xff0000u) | v << 24;
+        }
+        fwrite(rows, 4 * (size_t)width, count, stream);
+    }
+    free(rows);
+    return MOTE_OK;
+}
+
+// ---- The table of a world ----
+
+typedef struct ExportMemory {
+    float *masses;
+    uint32_t *groups;
+    float *channels[EXPORT_CHANNEL_LIMIT];
+} ExportMemory;
+
+static void memory_free(ExportMemory *memory)
+{
+    free(memory->masses);
+    free(memory->groups);
+    for (uint32_t i = 0; i < EXPORT_CHANNEL_LIMIT; i++) {
+        free(memory->channels[i]);
+    }
+}
+
+static MoteResult read_channels(MoteWorld *world, ExportTable *table, ExportMemory *memory)
+{
+    const uint32_t channels = mote_world_channel_count(world);
+    const size_t particles = mote_world_particle_count(world);
+    if (channels > EXPORT_CHANNEL_LIMIT) {
+        return mote_fail(MOTE_ERROR_INPUT, "the world has %u channels, expected at most %d", channels,
+                         EXPORT_CHANNEL_LIMIT);
+    }
+    for (uint32_t i = 0; i < channels; i++) {
+        uint32_t components;
+        const char *name = mote_world_channel_name(world, i, &components);
+        snprintf(table->channel_names[i], sizeof table->channel_names[i], "%s", name);
+        memory->channels[i] = malloc((particles + 1) * components * sizeof(float));
+        if (memory->channels[i] == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for channel %s", name);
+        }
+        const MoteResult result = mote_world_read_channel(world, table->channel_names[i], memory->channels[i]);
+        if (result != MOTE_OK) {
+            return result;
+        }
+        table->attributes[EXPORT_CHANNEL + i] =
+            (ExportAttribute){.components = components, .stride = components, .values = memory->channels[i]};
+    }
+    table->attribute_count = EXPORT_CHANNEL + channels;
+    return MOTE_OK;
+}
+
+static MoteResult read_table(MoteWorld *world, ExportTable *table, ExportMemory *memory)
+{
+    // Channels first: what mote_world_read gives lasts only until the next call on the world.
+    MoteResult result = read_channels(world, table, memory);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    MoteParticleView view;
+    result = mote_world_read(world, &view);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    memory->masses = malloc((view.count + (size_t)1) * sizeof *memory->masses);
+    memory->groups = malloc((view.count + (size_t)1) * sizeof *memory->groups);
+    if (memory->masses == NULL || memory->groups == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u particles", view.count);
+    }
+    for (uint32_t i = 0; i < view.count; i++) {
+        const float inverse_mass = view.positions[4 * (size_t)i + 3];
+        memory->masses[i] = inverse_mass > 0.0f ? 1.0f / inverse_mass : 0.0f;
+        memory->groups[i] = view.phases[i] & MOTE_PHASE_GROUP_MASK;
+    }
+    table->particle_count = view.count;
+    table->attributes[EXPORT_POSITION] = (ExportAttribute){.components = 3, .stride = 4, .values = view.positions};
+    table->attributes[EXPORT_VELOCITY] = (ExportAttribute){.components = 3, .stride = 4, .values = view.velocities};
+    table->attributes[EXPORT_ID] = (ExportAttribute){1, 1, true, view.ids};
+    table->attributes[EXPORT_PHASE] = (ExportAttribute){1, 1, true, memory->groups};
+    // With no particles there may be no array to point into.
+    table->attributes[EXPORT_DENSITY] =
+        (ExportAttribute){.components = 1, .stride = 4, .values = view.count > 0 ? view.velocities + 3 : NULL};
+    table->attributes[EXPORT_MASS] = (ExportAttribute){.components = 1, .stride = 1, .values = memory->masses};
+    return MOTE_OK;
+}
+
+// ---- Formats ----
+
+static const struct {
+    const char *name, *extension;
+    MoteResult (*write)(const ExportTable *table, FILE *stream);
+} formats[] = {
+    {"ply", "ply", export_ply},
+    {"vtk", "vtu", export_vtk},
+    {"bgeo", "bgeo", export_bgeo},
+};
+enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
+
+static uint32_t find_format(const char *name)
+{
+    uint32_t i = 0;
+    while (i < FORMAT_COUNT && strcmp(formats[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+const char *export_extension(const char *format)
+{
+    const uint32_t found = find_format(format);
+    return found < FORMAT_COUNT ? formats[found].extension : NULL;
+}
+
+static MoteResult write_file(const ExportTable *table, uint32_t format, const char *path)
+{
+    const size_t size = strlen(path) + strlen(formats[format].extension) + 2;
+    char *full_path = malloc(size);
+    if (full_path == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to write it", path);
+    }
+    snprintf(full_path, size, "%s.%s", path, formats[format].extension);
+    FileWriter writer;
+    MoteResult result = file_writer_open(&writer, full_path);
+    if (result == MOTE_OK) {
+        result = formats[format].write(table, writer.stream);
+        if (result == MOTE_OK) {
+            result = file_writer_commit(&writer);
+        } else {
+            mote_fail(result, "%s: not written: %s", full_path, mote_error_message());
+            file_writer_discard(&writer);
+        }
+    }
+    free(full_path);
+    return result;
+}
+
+MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format)
+{
+    const uint32_t found = find_format(format);
+    if (found == FORMAT_COUNT) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: unknown export format \"%s\", expected ply, vtk or bgeo", path, format);
+    }
+    ExportTable *table = calloc(1, sizeof *table);
+    if (table == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to write it", path);
+    }
+    table->time = mote_simulation_time(simulation);
+    ExportMemory memory = {0};
+    MoteResult result = read_table(mote_simulation_world(simulation), table, &memory);
+    if (result != MOTE_OK) {
+        mote_fail(result, "%s: not written: %s", path, mote_error_message());
+    } else {
+        result = write_file(table, found, path);
+    }
+    memory_free(&memory);
+    free(table);
+    return result;
+}

@@ -1,0 +1,75 @@
+// load.h - what the parts of the scene loader share: the text being read and the errors found in it so far.
+#ifndef MOTE_SCENE_LOAD_H
+#define MOTE_SCENE_LOAD_H
+
+#include "base/error.h"
+#include "scene/keys.h"
+#include "scene/locate.h"
+#include <jansson.h>
+
+typedef struct SceneOverride {
+    const char *text;  // "path=value", as given
+    const char *value; // in text, after the '='
+    char *keys;        // what the path's keys point into
+    ScenePath path;
+} SceneOverride;
+
+// Where an error's position points.
+typedef enum ScenePlace { SCENE_AT_VALUE, SCENE_AT_KEY } ScenePlace;
+
+typedef struct SceneReader {
+    const char *file, *text;
+    size_t size;
+    json_t *root;
+    MoteScene *scene; // being filled
+    SceneOverride *overrides;
+    uint32_t override_count;
+    uint32_t track_capacity;
+
+    uint32_t errors, errors_told; // found, and in `message`
+    bool no_memory;
+    char message[3840]; // a line for each error
+    size_t message_length;
+} SceneReader;
+
+// ---- Errors (load_report.c) ----
+
+// Adds "FILE:LINE:COLUMN: path: " and the rest; or "--set path=value: path: " where an override gave the value.
+void scene_report(SceneReader *reader, const ScenePath *path, ScenePlace place, const char *format, ...)
+    MOTE_PRINTF(4, 5);
+// Adds a line that has a beginning of its own.
+void scene_report_line(SceneReader *reader, const char *format, ...) MOTE_PRINTF(2, 3);
+// Whether an override gave this value, or one around it.
+bool scene_is_overridden(const SceneReader *reader, const ScenePath *path);
+// MOTE_OK, or the failure with all its lines.
+MoteResult scene_report_result(const SceneReader *reader);
+
+#define SCENE_VALUE_TEXT_SIZE 80
+// A value as an error message quotes it; returns `text`.
+const char *scene_describe(const json_t *value, char text[SCENE_VALUE_TEXT_SIZE]);
+
+// What a key's value must be, as in "a number from 0 to 1 m"; `one` is for a single component of a vector.
+#define SCENE_EXPECTED_TEXT_SIZE 256
+const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECTED_TEXT_SIZE]);
+
+// ---- Overrides (load_overrides.c) ----
+
+void scene_overrides_apply(SceneReader *reader, const char *const *texts, uint32_t count);
+void scene_overrides_free(SceneReader *reader);
+
+// ---- Values and keyframes (load_values.c) ----
+
+// Reads one key of the element-th element of its section into `element`; keyframes become a track of the scene.
+void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, const ScenePath *path,
+                    uint32_t element_index, void *element);
+
+// By section, element and key; scene_track_find needs it.
+void scene_tracks_sort(MoteScene *scene);
+// The keyframes of a key, or NULL.
+const SceneTrack *scene_track_find(const MoteScene *scene, const SceneKey *key, uint32_t element);
+
+// ---- What no single key can tell (load_check.c) ----
+
+void scene_check(SceneReader *reader);
+
+#endif

@@ -1,0 +1,206 @@
+// load_check.c - what no single key can tell: sizes that a shape uses, pairs in order, names that must exist.
+#include "scene/load.h"
+
+#include "base/nearest.h"
+#include "scene/build.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// In all fluids: ids and counts are 32 bits, and half of the range is kept for particles that come later.
+#define TOTAL_PARTICLE_LIMIT 2147483648.0
+
+static ScenePath element_path(SceneSection section, uint32_t element)
+{
+    const ScenePath root = {0};
+    ScenePath path = path_to_key(&root, scene_sections[section].json_key);
+    if (scene_sections[section].kind == SCENE_ARRAY) {
+        path = path_to_index(&path, element);
+    }
+    return path;
+}
+
+// ---- Sizes -----------------------------------------------------------------------------------------------------
+
+static void check_positive_numbers(SceneReader *reader, const SceneKey *key, const ScenePath *path,
+                                   const double *numbers, uint32_t components, const char *owner)
+{
+    for (uint32_t c = 0; c < scene_key_components(key); c++) {
+        const ScenePath at = key->type == SCENE_VEC3 ? path_to_index(path, c) : *path;
+        if ((components >> c & 1u) != 0 && !(numbers[c] > 0)) {
+            scene_report(reader, &at, SCENE_AT_VALUE, "found %.9g, expected more than 0 m for %s", numbers[c], owner);
+        }
+    }
+}
+
+// The bits of `components` tell which numbers of the key must be above 0, at every keyframe.
+static void check_positive(SceneReader *reader, SceneSection section, uint32_t element, const char *name,
+                           uint32_t components, const char *owner)
+{
+    const SceneKey *key = scene_key_find(section, name);
+    const ScenePath parent = element_path(section, element);
+    const ScenePath path = path_to_key(&parent, name);
+    const SceneElements *elements = &reader->scene->values.sections[section];
+    const SceneTrack *track = scene_track_find(reader->scene, key, element);
+    double numbers[3] = {0, 0, 0};
+    if (track == NULL) {
+        scene_key_fetch(key, (char *)elements->data + element * scene_sections[section].element_size, numbers);
+        check_positive_numbers(reader, key, &path, numbers, components, owner);
+        return;
+    }
+    const ScenePath frames = path_to_key(&path, "keyframes");
+    for (uint32_t i = 0; i < track->count; i++) {
+        for (uint32_t c = 0; c < track->components; c++) {
+            numbers[c] = (double)track->values[i * track->components + c];
+        }
+        const ScenePath frame = path_to_index(&frames, i), value = path_to_index(&frame, 1);
+        check_positive_numbers(reader, key, &value, numbers, components, owner);
+    }
+}
+
+static void check_shape(SceneReader *reader, SceneSection section, uint32_t element, uint32_t shape)
+{
+    if (shape == MOTE_SHAPE_BOX) {
+        check_positive(reader, section, element, "size", 7, "a box");
+    } else if (shape == MOTE_SHAPE_SPHERE) {
+        check_positive(reader, section, element, "radius", 1, "a sphere");
+    } else if (shape == MOTE_SHAPE_CAPSULE) {
+        check_positive(reader, section, element, "radius", 1, "a capsule");
+    }
+}
+
+static void check_emitter(SceneReader *reader, uint32_t i, bool flat)
+{
+    const SceneEmitter *emitter = SCENE_AT(&reader->scene->values, emitter, i);
+    if (emitter->shape == SCENE_EMITTER_DISC) {
+        check_positive(reader, SCENE_SECTION_emitter, i, "radius", 1, "a disc");
+    } else {
+        check_positive(reader, SCENE_SECTION_emitter, i, "size", flat ? 1 : 5, "a box nozzle");
+    }
+    if (emitter->stop < emitter->start) {
+        const ScenePath parent = element_path(SCENE_SECTION_emitter, i);
+        const ScenePath start = path_to_key(&parent, "start"), stop = path_to_key(&parent, "stop");
+        if (scene_is_overridden(reader, &start)) {
+            scene_report(reader, &start, SCENE_AT_VALUE, "found %.9g, expected at most the stop at %.9g s",
+                         (double)emitter->start, (double)emitter->stop);
+        } else {
+            scene_report(reader, &stop, SCENE_AT_VALUE, "found %.9g, expected at least the start at %.9g s",
+                         (double)emitter->stop, (double)emitter->start);
+        }
+    }
+}
+
+static void check_bounds(SceneReader *reader)
+{
+    const SceneBounds *bounds = SCENE_AT(&reader->scene->values, bounds, 0);
+    const double lower[3] = {(double)bounds->lower.x, (double)bounds->lower.y, (double)bounds->lower.z};
+    const double upper[3] = {(double)bounds->upper.x, (double)bounds->upper.y, (double)bounds->upper.z};
+    const ScenePath parent = element_path(SCENE_SECTION_bounds, 0);
+    const ScenePath lower_path = path_to_key(&parent, "lower"), upper_path = path_to_key(&parent, "upper");
+    for (uint32_t c = 0; c < 3; c++) {
+        if (lower[c] < upper[c]) {
+            continue;
+        }
+        const ScenePath lower_at = path_to_index(&lower_path, c), upper_at = path_to_index(&upper_path, c);
+        if (scene_is_overridden(reader, &upper_at)) {
+            scene_report(reader, &upper_at, SCENE_AT_VALUE, "found %.9g, expected more than bounds.lower's %.9g m",
+                         upper[c], lower[c]);
+        } else {
+            scene_report(reader, &lower_at, SCENE_AT_VALUE, "found %.9g, expected less than bounds.upper's %.9g m",
+                         lower[c], upper[c]);
+        }
+    }
+}
+
+// ---- Particle counts -------------------------------------------------------------------------------------------
+
+static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *settings, double *total)
+{
+    const SceneFluid *fluid = SCENE_AT(&reader->scene->values, fluid, i);
+    const bool flat = settings->dimensions == 2;
+    const double spacing = (double)settings->spacing, pi = 3.14159265358979323846;
+    const uint32_t errors = reader->errors;
+    const ScenePath parent = element_path(SCENE_SECTION_fluid, i);
+    double count;
+    if (fluid->shape == SCENE_FLUID_BLOCK) {
+        check_positive(reader, SCENE_SECTION_fluid, i, "size", flat ? 3 : 7, "a block");
+        const double size[3] = {(double)fluid->size.x, (double)fluid->size.y, (double)fluid->size.z};
+        count = 1;
+        for (uint32_t c = 0; c < (flat ? 2u : 3u); c++) {
+            count *= fmax(1, round(size[c] / spacing));
+        }
+    } else {
+        check_positive(reader, SCENE_SECTION_fluid, i, "radius", 1, "a sphere");
+        const double r = (double)fluid->radius / spacing;
+        count = floor(flat ? pi * r * r : 4.0 / 3.0 * pi * r * r * r);
+    }
+    if (reader->errors > errors) {
+        return;
+    }
+    const ScenePath at = path_to_key(&parent, fluid->shape == SCENE_FLUID_BLOCK ? "size" : "radius");
+    if (count > SCENE_PARTICLE_LIMIT) {
+        scene_report(reader, &at, SCENE_AT_VALUE,
+                     "found a fluid of %.0f particles at spacing %.9g m, expected at most %u", count, spacing,
+                     SCENE_PARTICLE_LIMIT);
+    } else if (*total <= TOTAL_PARTICLE_LIMIT && *total + count > TOTAL_PARTICLE_LIMIT) { // told once
+        scene_report(reader, &at, SCENE_AT_VALUE,
+                     "found %.0f particles up to this fluid at spacing %.9g m, expected at most %.0f in all",
+                     *total + count, spacing, TOTAL_PARTICLE_LIMIT);
+    }
+    *total += count;
+}
+
+// ---- Names -----------------------------------------------------------------------------------------------------
+
+static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
+{
+    const SceneValues *values = &reader->scene->values;
+    if (scene_material(values, name) != NULL) {
+        return;
+    }
+    const char *known[64];
+    uint32_t count = 0;
+    for (; count < SCENE_COUNT(values, material) && count < 64; count++) {
+        known[count] = SCENE_AT(values, material, count)->name;
+    }
+    const char *nearest = nearest_word(name, known, count);
+    const ScenePath parent = element_path(section, element);
+    const ScenePath path = path_to_key(&parent, "material");
+    json_t *word = json_string(name);
+    char found[SCENE_VALUE_TEXT_SIZE];
+    scene_describe(word, found);
+    json_decref(word);
+    if (nearest != NULL) {
+        scene_report(reader, &path, SCENE_AT_VALUE, "found %s, expected the name of a material; did you mean \"%s\"?",
+                     found, nearest);
+    } else {
+        scene_report(reader, &path, SCENE_AT_VALUE,
+                     "found %s, expected the name of a material: \"water\", \"wall\" or a key of \"materials\"", found);
+    }
+}
+
+void scene_check(SceneReader *reader)
+{
+    const SceneValues *values = &reader->scene->values;
+    const MoteSettings *settings = SCENE_AT(values, solver, 0);
+    const bool values_are_right = reader->errors == 0;
+    double total = 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
+        check_material(reader, SCENE_SECTION_fluid, i, SCENE_AT(values, fluid, i)->material);
+        if (values_are_right) { // a wrong spacing or size was replaced by its default: counting would mislead
+            check_fluid(reader, i, settings, &total);
+        }
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
+        check_material(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->material);
+        check_shape(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->shape);
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
+        check_material(reader, SCENE_SECTION_emitter, i, SCENE_AT(values, emitter, i)->material);
+        check_emitter(reader, i, settings->dimensions == 2);
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, kill_volume); i++) {
+        check_shape(reader, SCENE_SECTION_kill_volume, i, SCENE_AT(values, kill_volume, i)->shape);
+    }
+    check_bounds(reader);
+}

@@ -1,0 +1,269 @@
+// load_values.c - one key's value, checked against its row of the table, or its keyframes.
+#include "scene/load.h"
+
+#include "base/nearest.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void report_value(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path, bool one)
+{
+    char found[SCENE_VALUE_TEXT_SIZE], expected[SCENE_EXPECTED_TEXT_SIZE];
+    scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected %s", scene_describe(value, found),
+                 scene_expected(key, one, expected));
+}
+
+static bool read_number(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
+                        double *number)
+{
+    const double given = json_number_value(value);
+    const bool right = json_is_number(value) && isfinite(given) && given >= key->minimum && given <= key->maximum &&
+                       (key->type != SCENE_UINT || given == floor(given));
+    if (!right) {
+        report_value(reader, key, value, path, true);
+        return false;
+    }
+    *number = given;
+    return true;
+}
+
+// One value of a UINT, FLOAT or VEC3 key.
+static bool read_numbers(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
+                         double numbers[3])
+{
+    if (key->type != SCENE_VEC3) {
+        return read_number(reader, key, value, path, numbers);
+    }
+    if (!json_is_array(value) || json_array_size(value) != 3) {
+        report_value(reader, key, value, path, false);
+        return false;
+    }
+    bool right = true;
+    for (size_t i = 0; i < 3; i++) {
+        const ScenePath at = path_to_index(path, i);
+        right &= read_number(reader, key, json_array_get(value, i), &at, &numbers[i]);
+    }
+    return right;
+}
+
+static void report_choice(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path)
+{
+    const char *choices = key->choices;
+    char words[8][SCENE_NAME_SIZE];
+    const char *known[8];
+    uint32_t count = 0;
+    for (; count < 8 && scene_choice_next(&choices, words[count]); count++) {
+        known[count] = words[count];
+    }
+    const char *nearest = json_is_string(value) ? nearest_word(json_string_value(value), known, count) : NULL;
+    char found[SCENE_VALUE_TEXT_SIZE], expected[SCENE_EXPECTED_TEXT_SIZE];
+    scene_describe(value, found);
+    scene_expected(key, false, expected);
+    if (nearest != NULL) {
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected %s; did you mean \"%s\"?", found, expected,
+                     nearest);
+    } else {
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected %s", found, expected);
+    }
+}
+
+// ---- Keyframes -------------------------------------------------------------------------------------------------
+
+static int compare_tracks(const void *a, const void *b)
+{
+    const SceneTrack *x = a, *y = b;
+    const SceneSection x_section = scene_keys[x->key].section, y_section = scene_keys[y->key].section;
+    if (x_section != y_section) {
+        return x_section < y_section ? -1 : 1;
+    }
+    if (x->element != y->element) {
+        return x->element < y->element ? -1 : 1;
+    }
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+void scene_tracks_sort(MoteScene *scene)
+{
+    if (scene->track_count > 1) {
+        qsort(scene->tracks, scene->track_count, sizeof *scene->tracks, compare_tracks);
+    }
+}
+
+const SceneTrack *scene_track_find(const MoteScene *scene, const SceneKey *key, uint32_t element)
+{
+    if (scene->track_count == 0) {
+        return NULL;
+    }
+    const SceneTrack wanted = {.key = (uint32_t)(key - scene_keys), .element = element};
+    return bsearch(&wanted, scene->tracks, scene->track_count, sizeof wanted, compare_tracks);
+}
+
+// A new track with room for `count` keyframes, at the end of the scene's list.
+static SceneTrack *add_track(SceneReader *reader, size_t count, uint32_t components)
+{
+    MoteScene *scene = reader->scene;
+    if (scene->track_count == reader->track_capacity) {
+        const uint32_t capacity = reader->track_capacity > 0 ? 2 * reader->track_capacity : 8;
+        SceneTrack *grown = realloc(scene->tracks, capacity * sizeof *grown);
+        if (grown == NULL) {
+            reader->no_memory = true;
+            return NULL;
+        }
+        scene->tracks = grown;
+        reader->track_capacity = capacity;
+    }
+    SceneTrack *track = &scene->tracks[scene->track_count++];
+    *track = (SceneTrack){.components = components, .count = (uint32_t)count};
+    track->times = calloc(count, sizeof *track->times);
+    track->values = calloc(count * components, sizeof *track->values);
+    if (track->times == NULL || track->values == NULL) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    return track;
+}
+
+static void read_keyframe(SceneReader *reader, const SceneKey *key, const json_t *frame, const ScenePath *path,
+                          SceneTrack *track, size_t i)
+{
+    char found[SCENE_VALUE_TEXT_SIZE];
+    if (!json_is_array(frame) || json_array_size(frame) != 2) {
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected a keyframe [time, value]",
+                     scene_describe(frame, found));
+        return;
+    }
+    const json_t *time = json_array_get(frame, 0);
+    const ScenePath time_path = path_to_index(path, 0);
+    track->times[i] = json_number_value(time);
+    if (!json_is_number(time) || !isfinite(track->times[i])) {
+        scene_report(reader, &time_path, SCENE_AT_VALUE, "found %s, expected a time in s", scene_describe(time, found));
+    } else if (i > 0 && !(track->times[i] > track->times[i - 1])) {
+        scene_report(reader, &time_path, SCENE_AT_VALUE, "found %s, expected a time after %.9g s, the keyframe before",
+                     scene_describe(time, found), track->times[i - 1]);
+    }
+    const ScenePath value_path = path_to_index(path, 1);
+    double numbers[3] = {0, 0, 0};
+    if (read_numbers(reader, key, json_array_get(frame, 1), &value_path, numbers)) {
+        for (uint32_t c = 0; c < track->components; c++) {
+            track->values[i * track->components + c] = (float)numbers[c];
+        }
+    }
+}
+
+static void read_interpolation(SceneReader *reader, const json_t *value, const ScenePath *path, SceneTrack *track)
+{
+    static const SceneKey row = {.type = SCENE_CHOICE, .choices = SCENE_INTERPOLATIONS};
+    const int choice = json_is_string(value) ? scene_choice_index(&row, json_string_value(value)) : -1;
+    if (choice < 0) {
+        report_choice(reader, &row, value, path);
+    } else {
+        track->interpolation = (SceneInterpolation)choice;
+    }
+}
+
+// {"keyframes": [[time, value], ...], "interpolation": "linear"}
+static void read_keyframes(SceneReader *reader, const SceneKey *key, json_t *object, const ScenePath *path,
+                           uint32_t element_index)
+{
+    const uint32_t errors = reader->errors;
+    const json_t *frames = json_object_get(object, "keyframes");
+    const ScenePath frames_path = path_to_key(path, "keyframes");
+    char found[SCENE_VALUE_TEXT_SIZE], expected[SCENE_EXPECTED_TEXT_SIZE];
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        if (strcmp(name, "keyframes") != 0 && strcmp(name, "interpolation") != 0) {
+            const ScenePath at = path_to_key(path, name);
+            scene_report(reader, &at, SCENE_AT_KEY,
+                         "found an unknown key, expected \"keyframes\" and \"interpolation\"");
+        }
+    }
+    if (frames == NULL) {
+        scene_report(reader, path, SCENE_AT_VALUE,
+                     "found an object without \"keyframes\", expected %s, or {\"keyframes\": [[time, value], ...]}",
+                     scene_expected(key, false, expected));
+        return;
+    }
+    const size_t count = json_array_size(frames);
+    if (!json_is_array(frames) || count == 0 || count > UINT32_MAX) {
+        scene_report(reader, &frames_path, SCENE_AT_VALUE,
+                     "found %s, expected an array of at least one keyframe [time, value]",
+                     scene_describe(frames, found));
+        return;
+    }
+    SceneTrack *track = add_track(reader, count, scene_key_components(key));
+    if (track == NULL) {
+        return;
+    }
+    track->key = (uint32_t)(key - scene_keys);
+    track->element = element_index;
+    for (size_t i = 0; i < count && !reader->no_memory; i++) {
+        const ScenePath at = path_to_index(&frames_path, i);
+        read_keyframe(reader, key, json_array_get(frames, i), &at, track, i);
+    }
+    const json_t *interpolation = json_object_get(object, "interpolation");
+    if (interpolation != NULL) {
+        const ScenePath at = path_to_key(path, "interpolation");
+        read_interpolation(reader, interpolation, &at, track);
+    }
+    if (reader->errors > errors) { // wrong keyframes are told once, not again by the checks that follow
+        free(track->times);
+        free(track->values);
+        reader->scene->track_count--;
+    }
+}
+
+// ---- Keys ------------------------------------------------------------------------------------------------------
+
+void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, const ScenePath *path,
+                    uint32_t element_index, void *element)
+{
+    double numbers[3] = {0, 0, 0};
+    if (json_is_object(value) && key->animation == SCENE_ANIMATED) {
+        read_keyframes(reader, key, value, path, element_index);
+        return;
+    }
+    if (json_object_get(value, "keyframes") != NULL) {
+        char expected[SCENE_EXPECTED_TEXT_SIZE];
+        scene_report(reader, path, SCENE_AT_VALUE, "found keyframes, expected %s: this key cannot be animated",
+                     scene_expected(key, false, expected));
+        return;
+    }
+    switch (key->type) {
+    case SCENE_UINT:
+    case SCENE_FLOAT:
+    case SCENE_VEC3:
+        if (read_numbers(reader, key, value, path, numbers)) {
+            scene_key_store(key, element, numbers);
+        }
+        break;
+    case SCENE_BOOL:
+        if (!json_is_boolean(value)) {
+            report_value(reader, key, value, path, false);
+        } else {
+            numbers[0] = json_is_true(value) ? 1 : 0;
+            scene_key_store(key, element, numbers);
+        }
+        break;
+    case SCENE_CHOICE: {
+        const int choice = json_is_string(value) ? scene_choice_index(key, json_string_value(value)) : -1;
+        if (choice < 0) {
+            report_choice(reader, key, value, path);
+        } else {
+            numbers[0] = choice;
+            scene_key_store(key, element, numbers);
+        }
+        break;
+    }
+    case SCENE_STRING: {
+        const size_t length = json_is_string(value) ? json_string_length(value) : 0;
+        if (length == 0 || length >= SCENE_NAME_SIZE) {
+            report_value(reader, key, value, path, false);
+        } else {
+            scene_key_store_string(key, element, json_string_value(value));
+        }
+        break;
+    }
+    }
+}

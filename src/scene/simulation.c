@@ -1,0 +1,257 @@
+#include "scene/simulation.h"
+
+#include "base/error.h"
+#include "scene/build.h"
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Time and values ----
+
+double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step)
+{
+    const MoteSettings *settings = SCENE_AT(&simulation->scene->values, solver, 0);
+    return (double)step / ((double)settings->frame_rate * settings->substeps);
+}
+
+uint32_t simulation_emitter_count(const MoteSimulation *simulation)
+{
+    return SCENE_COUNT(&simulation->scene->values, emitter);
+}
+
+static void evaluate(MoteSimulation *simulation)
+{
+    const MoteScene *scene = simulation->scene;
+    if (scene->track_count == 0) {
+        return; // the copies made at the start hold for ever
+    }
+    const uint64_t step = simulation->steps;
+    scene_values_at(scene, simulation_time_of_step(simulation, step > 0 ? step - 1 : 0), &simulation->before);
+    scene_values_at(scene, simulation_time_of_step(simulation, step), &simulation->from);
+    scene_values_at(scene, simulation_time_of_step(simulation, step + 1), &simulation->to);
+}
+
+// ---- The world's surroundings ----
+
+static MoteResult set_settings(MoteSimulation *simulation)
+{
+    const MoteSettings *wanted = SCENE_AT(&simulation->from, solver, 0);
+    if (memcmp(wanted, &simulation->settings, sizeof *wanted) == 0) { // four-byte fields only: nothing between them
+        return MOTE_OK;
+    }
+    const MoteResult result = mote_world_set_settings(simulation->world, wanted);
+    if (result == MOTE_OK) {
+        simulation->settings = *wanted;
+    }
+    return result;
+}
+
+static MoteResult set_colliders(MoteSimulation *simulation)
+{
+    const uint32_t count = SCENE_COUNT(&simulation->to, collider);
+    for (uint32_t i = 0; i < count; i++) {
+        const SceneCollider *to = SCENE_AT(&simulation->to, collider, i);
+        const SceneMaterial *material = scene_material(&simulation->to, to->material);
+        simulation->shapes[i] = scene_collider_shape(SCENE_AT(&simulation->from, collider, i), to, material);
+    }
+    return mote_world_set_shapes(simulation->world, simulation->shapes, count);
+}
+
+static MoteResult set_kill_volumes(MoteSimulation *simulation)
+{
+    const uint32_t count = SCENE_COUNT(&simulation->to, kill_volume);
+    for (uint32_t i = 0; i < count; i++) {
+        simulation->shapes[i] =
+            scene_kill_shape(SCENE_AT(&simulation->from, kill_volume, i), SCENE_AT(&simulation->to, kill_volume, i));
+    }
+    return mote_world_set_kill_volumes(simulation->world, simulation->shapes, count);
+}
+
+// ---- Making and unmaking ----
+
+static MoteResult allocate(MoteSimulation *simulation)
+{
+    const SceneValues *values = &simulation->scene->values;
+    const uint32_t emitters = SCENE_COUNT(values, emitter);
+    const uint32_t colliders = SCENE_COUNT(values, collider), volumes = SCENE_COUNT(values, kill_volume);
+    const uint32_t shapes = colliders > volumes ? colliders : volumes;
+    simulation->emitters = calloc(emitters + 1u, sizeof *simulation->emitters);
+    simulation->shapes = calloc(shapes + 1u, sizeof *simulation->shapes);
+    if (simulation->emitters == NULL || simulation->shapes == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
+    }
+    for (uint32_t i = 0; i < emitters; i++) {
+        simulation->emitters[i] = emitter_state(SCENE_AT(values, solver, 0)->spacing);
+    }
+    MoteResult result = scene_values_copy(simulation->scene, &simulation->before);
+    if (result == MOTE_OK) {
+        result = scene_values_copy(simulation->scene, &simulation->from);
+    }
+    if (result == MOTE_OK) {
+        result = scene_values_copy(simulation->scene, &simulation->to);
+    }
+    return result;
+}
+
+static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions *options)
+{
+    const MoteScene *scene = simulation->scene;
+    for (uint32_t i = 0; i < scene->track_count; i++) {
+        simulation->animated[scene_keys[scene->tracks[i].key].section] = true;
+    }
+    evaluate(simulation);
+    simulation->settings = *SCENE_AT(&simulation->from, solver, 0);
+    MoteResult result = mote_world_create(&simulation->settings, options, &simulation->world);
+    if (result == MOTE_OK) {
+        result = set_colliders(simulation);
+    }
+    if (result == MOTE_OK) {
+        result = set_kill_volumes(simulation);
+    }
+    if (result == MOTE_OK) {
+        result = scene_add_fluids(scene, simulation->world);
+    }
+    return result;
+}
+
+MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options, MoteSimulation **out)
+{
+    *out = NULL;
+    MoteSimulation *simulation = calloc(1, sizeof *simulation);
+    if (simulation == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", scene->path);
+    }
+    simulation->scene = scene;
+    MoteResult result = allocate(simulation);
+    if (result == MOTE_OK) {
+        result = populate(simulation, options);
+    }
+    if (result != MOTE_OK) {
+        mote_simulation_destroy(simulation);
+        return result;
+    }
+    *out = simulation;
+    return MOTE_OK;
+}
+
+void mote_simulation_destroy(MoteSimulation *simulation)
+{
+    if (simulation == NULL) {
+        return;
+    }
+    mote_world_destroy(simulation->world);
+    scene_values_free(&simulation->before);
+    scene_values_free(&simulation->from);
+    scene_values_free(&simulation->to);
+    free(simulation->emitters);
+    free(simulation->shapes);
+    free(simulation);
+}
+
+// ---- Running ----
+
+static MoteResult emit(MoteSimulation *simulation)
+{
+    const uint64_t step = simulation->steps;
+    for (uint32_t i = 0; i < simulation_emitter_count(simulation); i++) {
+        const EmitterSpan span = {
+            .scene = simulation->scene,
+            .index = i,
+            .before = SCENE_AT(&simulation->before, emitter, i),
+            .now = SCENE_AT(&simulation->from, emitter, i),
+            .time_before = simulation_time_of_step(simulation, step > 0 ? step - 1 : 0),
+            .time_now = simulation_time_of_step(simulation, step),
+        };
+        const MoteResult result = emitter_emit(&span, &simulation->emitters[i], simulation->world);
+        if (result != MOTE_OK) {
+            return result;
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult run_step(MoteSimulation *simulation)
+{
+    evaluate(simulation);
+    MoteResult result = set_settings(simulation);
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_collider]) {
+        result = set_colliders(simulation);
+    }
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
+        result = set_kill_volumes(simulation);
+    }
+    if (result == MOTE_OK) {
+        result = emit(simulation);
+    }
+    if (result == MOTE_OK) {
+        // The whole clock's first step, not a difference of two times: every step is then equally long.
+        result = mote_world_step(simulation->world, (float)simulation_time_of_step(simulation, 1));
+    }
+    return result;
+}
+
+MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
+{
+    if (simulation->failed) {
+        return mote_fail(
+            MOTE_ERROR_UNSTABLE, "%s: the simulation failed in step %llu (%.6g s) and cannot go on; load a saved state",
+            simulation->scene->path, (unsigned long long)simulation->steps, mote_simulation_time(simulation));
+    }
+    const uint32_t substeps = SCENE_AT(&simulation->scene->values, solver, 0)->substeps;
+    do {
+        const MoteResult result = run_step(simulation);
+        if (result != MOTE_OK) {
+            simulation->failed = true;
+            return result;
+        }
+        simulation->steps++;
+    } while (simulation->steps % substeps != 0);
+    return MOTE_OK;
+}
+
+// ---- Asking ----
+
+MoteWorld *mote_simulation_world(MoteSimulation *simulation)
+{
+    return simulation->world;
+}
+
+uint64_t mote_simulation_frame(const MoteSimulation *simulation)
+{
+    return simulation->steps / SCENE_AT(&simulation->scene->values, solver, 0)->substeps;
+}
+
+double mote_simulation_time(const MoteSimulation *simulation)
+{
+    return simulation_time_of_step(simulation, simulation->steps);
+}
+
+uint64_t mote_simulation_emitted(const MoteSimulation *simulation)
+{
+    uint64_t emitted = 0;
+    for (uint32_t i = 0; i < simulation_emitter_count(simulation); i++) {
+        emitted += simulation->emitters[i].emitted;
+    }
+    return emitted;
+}
+
+uint64_t mote_simulation_frame_target(const MoteSimulation *simulation)
+{
+    return SCENE_AT(&simulation->scene->values, output, 0)->frames;
+}
+
+uint64_t mote_simulation_escaped(MoteSimulation *simulation)
+{
+    MoteParticleView view;
+    if (mote_world_read(simulation->world, &view) != MOTE_OK) {
+        return UINT64_MAX; // nothing is known of any particle; the message says why
+    }
+    const SceneBounds *bounds = SCENE_AT(&simulation->scene->values, bounds, 0);
+    const bool flat = SCENE_AT(&simulation->scene->values, solver, 0)->dimensions == 2;
+    uint64_t inside = 0;
+    for (uint32_t i = 0; i < view.count; i++) { // comparisons that also leave out what is not a number
+        const float *p = view.positions + 4 * (size_t)i;
+        inside += p[0] >= bounds->lower.x && p[0] <= bounds->upper.x && p[1] >= bounds->lower.y &&
+                  p[1] <= bounds->upper.y && (flat || (p[2] >= bounds->lower.z && p[2] <= bounds->upper.z));
+    }
+    return view.count - inside;
+}

@@ -1,0 +1,26 @@
+// simulation.h - a scene's world with its emitters, keyframes and clock.
+#ifndef MOTE_SCENE_SIMULATION_H
+#define MOTE_SCENE_SIMULATION_H
+
+#include "scene/emitters.h"
+#include "scene/scene.h"
+
+struct MoteSimulation {
+    const MoteScene *scene;
+    MoteWorld *world;
+    uint64_t steps; // done; the clock, since times are computed from it and never added up
+
+    SceneValues before, from, to; // at the last step's beginning, this step's beginning and its end
+    bool animated[SCENE_SECTION_COUNT];
+    MoteSettings settings; // as the world has them
+
+    EmitterState *emitters; // one an emitter of the scene
+    MoteShape *shapes;      // room for one a collider or kill volume, whichever are more
+
+    bool failed; // a step went wrong half-way: only loading a state makes the simulation whole again
+};
+
+double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step); // s, of its beginning
+uint32_t simulation_emitter_count(const MoteSimulation *simulation);
+
+#endif

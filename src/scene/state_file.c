@@ -1,0 +1,486 @@
+#define _POSIX_C_SOURCE 200809L
+#include "scene/state_file.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "scene/simulation.h"
+#include "solver/snapshot.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "state files are written from memory as it is");
+
+#define CHANNEL_PREFIX "channel."
+
+enum { CLOCK_STEPS, CLOCK_WORLD_STEPS, CLOCK_WORLD_REMOVED, CLOCK_NEXT_ID, CLOCK_FIELDS };
+
+// What a state holds, on its way to or from a file.
+typedef struct State {
+    uint64_t clock[CLOCK_FIELDS];
+    uint32_t emitter_count;
+    double *emitter_next;
+    uint64_t *emitter_emitted;
+    WorldSnapshot world;
+} State;
+
+static void state_free(State *state)
+{
+    free(state->emitter_next);
+    free(state->emitter_emitted);
+    world_snapshot_free(&state->world);
+    *state = (State){0};
+}
+
+static size_t type_size(uint32_t type)
+{
+    return type == STATE_U32 || type == STATE_F32 ? 4 : 8;
+}
+
+static const char *type_name(uint32_t type)
+{
+    static const char *const names[] = {"an unknown type", "u32", "u64", "f32", "f64"};
+    return names[type <= STATE_F64 ? type : 0];
+}
+
+static StateSection section_of(const char *name, StateType type, uint32_t components, uint64_t count)
+{
+    StateSection section = {.type = type, .components = components, .count = count};
+    memcpy(section.name, name, strlen(name)); // names are checked to be shorter where they are made
+    section.size = count * components * type_size(type);
+    return section;
+}
+
+// The sections every state has, in file order.
+enum {
+    SECTION_CLOCK,
+    SECTION_NEXT,
+    SECTION_COUNT,
+    SECTION_POSITIONS,
+    SECTION_VELOCITIES,
+    SECTION_IDS,
+    SECTION_PHASES,
+    FIXED_SECTIONS
+};
+
+static void fixed_sections(const State *state, StateSection sections[FIXED_SECTIONS])
+{
+    const uint64_t particles = state->world.particle_count, emitters = state->emitter_count;
+    sections[SECTION_CLOCK] = section_of("clock", STATE_U64, 1, CLOCK_FIELDS);
+    sections[SECTION_NEXT] = section_of("emitter.next", STATE_F64, 1, emitters);
+    sections[SECTION_COUNT] = section_of("emitter.count", STATE_U64, 1, emitters);
+    sections[SECTION_POSITIONS] = section_of("positions", STATE_F32, 4, particles);
+    sections[SECTION_VELOCITIES] = section_of("velocities", STATE_F32, 4, particles);
+    sections[SECTION_IDS] = section_of("ids", STATE_U32, 1, particles);
+    sections[SECTION_PHASES] = section_of("phases", STATE_U32, 1, particles);
+}
+
+static StateSection channel_section(const ChannelSnapshot *channel, uint32_t particles)
+{
+    _Static_assert(sizeof CHANNEL_PREFIX + WORLD_CHANNEL_NAME_SIZE <= STATE_SECTION_NAME, "a channel's name fits");
+    char name[STATE_SECTION_NAME] = CHANNEL_PREFIX;
+    strncat(name, channel->name, WORLD_CHANNEL_NAME_SIZE - 1);
+    return section_of(name, STATE_F32, channel->components, particles);
+}
+
+static uint64_t header_checksum(const StateHeader *header)
+{
+    return hash_bytes(HASH_START, header, offsetof(StateHeader, checksum));
+}
+
+static uint64_t section_checksum(const StateSection *section, const void *data)
+{
+    return hash_bytes(hash_bytes(HASH_START, section, offsetof(StateSection, checksum)), data, section->size);
+}
+
+// ---- Saving ----
+
+static MoteResult state_take(MoteSimulation *simulation, State *state)
+{
+    *state = (State){.emitter_count = simulation_emitter_count(simulation)};
+    MoteResult result = world_snapshot_take(simulation->world, &state->world);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    state->emitter_next = malloc((state->emitter_count + (size_t)1) * sizeof *state->emitter_next);
+    state->emitter_emitted = malloc((state->emitter_count + (size_t)1) * sizeof *state->emitter_emitted);
+    if (state->emitter_next == NULL || state->emitter_emitted == NULL) {
+        state_free(state);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the state of %u emitters",
+                         simulation_emitter_count(simulation));
+    }
+    for (uint32_t i = 0; i < state->emitter_count; i++) {
+        state->emitter_next[i] = simulation->emitters[i].until_next;
+        state->emitter_emitted[i] = simulation->emitters[i].emitted;
+    }
+    state->clock[CLOCK_STEPS] = simulation->steps;
+    state->clock[CLOCK_WORLD_STEPS] = state->world.steps;
+    state->clock[CLOCK_WORLD_REMOVED] = state->world.removed;
+    state->clock[CLOCK_NEXT_ID] = state->world.next_id;
+    return MOTE_OK;
+}
+
+// Write errors are noticed when the file is committed.
+static void write_section(FILE *stream, StateSection section, const void *data)
+{
+    section.checksum = section_checksum(&section, data);
+    fwrite(&section, sizeof section, 1, stream);
+    if (section.size > 0) {
+        fwrite(data, 1, section.size, stream);
+    }
+}
+
+static void write_state(FILE *stream, const MoteScene *scene, const State *state)
+{
+    StateSection fixed[FIXED_SECTIONS];
+    fixed_sections(state, fixed);
+    const void *const data[FIXED_SECTIONS] = {
+        state->clock,     state->emitter_next, state->emitter_emitted, state->world.positions, state->world.velocities,
+        state->world.ids, state->world.phases,
+    };
+    StateHeader header = {
+        .magic = {0},
+        .byte_order = STATE_BYTE_ORDER,
+        .version = STATE_VERSION,
+        .scene_hash = scene->hash,
+        .emitter_count = state->emitter_count,
+        .particle_count = state->world.particle_count,
+        .channel_count = state->world.channel_count,
+        .file_size = sizeof header + sizeof STATE_END - 1,
+    };
+    memcpy(header.magic, STATE_MAGIC, sizeof header.magic);
+    strncat(header.scene_name, scene->name, sizeof header.scene_name - 1);
+    for (uint32_t i = 0; i < FIXED_SECTIONS; i++) {
+        header.file_size += sizeof(StateSection) + fixed[i].size;
+    }
+    for (uint32_t i = 0; i < state->world.channel_count; i++) {
+        header.file_size +=
+            sizeof(StateSection) + channel_section(&state->world.channels[i], header.particle_count).size;
+    }
+    header.checksum = header_checksum(&header);
+
+    fwrite(&header, sizeof header, 1, stream);
+    for (uint32_t i = 0; i < FIXED_SECTIONS; i++) {
+        write_section(stream, fixed[i], data[i]);
+    }
+    for (uint32_t i = 0; i < state->world.channel_count; i++) {
+        const ChannelSnapshot *channel = &state->world.channels[i];
+        write_section(stream, channel_section(channel, header.particle_count), channel->values);
+    }
+    fwrite(STATE_END, 1, sizeof STATE_END - 1, stream);
+}
+
+MoteResult mote_simulation_save(MoteSimulation *simulation, const char *path)
+{
+    if (simulation->failed) {
+        return mote_fail(MOTE_ERROR_UNSTABLE, "%s: not written: the simulation failed in step %" PRIu64, path,
+                         simulation->steps);
+    }
+    State state;
+    MoteResult result = state_take(simulation, &state);
+    if (result != MOTE_OK) {
+        return mote_fail(result, "%s: not written: %s", path, mote_error_message());
+    }
+    FileWriter writer;
+    result = file_writer_open(&writer, path);
+    if (result == MOTE_OK) {
+        write_state(writer.stream, simulation->scene, &state);
+        result = file_writer_commit(&writer);
+    }
+    state_free(&state);
+    return result;
+}
+
+// ---- Loading ----
+
+typedef struct Reader {
+    const char *path;
+    FILE *stream;
+    uint64_t size, offset; // bytes
+} Reader;
+
+static MoteResult reader_open(Reader *reader, const char *path)
+{
+    *reader = (Reader){.path = path, .stream = fopen(path, "rb")};
+    if (reader->stream == NULL) {
+        return mote_fail(MOTE_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
+    }
+    struct stat status;
+    if (fstat(fileno(reader->stream), &status) != 0 || !S_ISREG(status.st_mode)) {
+        fclose(reader->stream);
+        return mote_fail(MOTE_ERROR_IO, "%s: is not a regular file", path);
+    }
+    reader->size = (uint64_t)status.st_size;
+    return MOTE_OK;
+}
+
+// Sizes come from the file, so they are held against what is left of it before any memory is asked for.
+static MoteResult read_bytes(Reader *reader, void *bytes, uint64_t size, const char *what)
+{
+    if (size > reader->size - reader->offset || fread(bytes, 1, size, reader->stream) != size) {
+        if (ferror(reader->stream)) {
+            return mote_fail(MOTE_ERROR_IO, "%s: cannot read: %s", reader->path, strerror(errno));
+        }
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: is cut short: %s needs %" PRIu64 " bytes at byte %" PRIu64 ", the file has %" PRIu64,
+                         reader->path, what, size, reader->offset, reader->size);
+    }
+    reader->offset += size;
+    return MOTE_OK;
+}
+
+static MoteResult read_header(Reader *reader, StateHeader *header)
+{
+    const char *path = reader->path;
+    if (reader->size == 0) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is empty, expected a saved state", path);
+    }
+    memset(header, 0, sizeof *header);
+    const uint64_t there = reader->size < sizeof header->magic ? reader->size : sizeof header->magic;
+    MoteResult result = read_bytes(reader, header->magic, there, "the magic number");
+    if (result != MOTE_OK) {
+        return result;
+    }
+    if (memcmp(header->magic, STATE_MAGIC, there) != 0) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is not a saved state: it does not begin with the magic number", path);
+    }
+    result = read_bytes(reader, (char *)header + there, sizeof *header - there, "the header");
+    if (result != MOTE_OK) {
+        return result;
+    }
+    if (header->byte_order == UINT32_C(0x04030201)) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is big-endian, expected a little-endian state", path);
+    }
+    if (header->byte_order != STATE_BYTE_ORDER) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: is damaged: its byte order mark is 0x%08" PRIx32 ", expected 0x%08" PRIx32, path,
+                         header->byte_order, STATE_BYTE_ORDER);
+    }
+    if (header->version != STATE_VERSION) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is a state of version %" PRIu32 ", this program reads version %" PRIu32,
+                         path, header->version, STATE_VERSION);
+    }
+    if (header->checksum != header_checksum(header)) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: the header's checksum does not match", path);
+    }
+    return MOTE_OK;
+}
+
+static MoteResult check_header(const Reader *reader, const StateHeader *header, const MoteSimulation *simulation)
+{
+    const MoteScene *scene = simulation->scene;
+    const char *path = reader->path;
+    if (header->scene_hash != scene->hash) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: is a state of another scene: it was saved from scene \"%.*s\" (hash %016" PRIx64
+                         "), this simulation runs scene \"%s\" (hash %016" PRIx64
+                         "); the scene file and its overrides must be the same",
+                         path, (int)sizeof header->scene_name - 1, header->scene_name, header->scene_hash, scene->name,
+                         scene->hash);
+    }
+    if (reader->size < header->file_size) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is cut short: it has %" PRIu64 " of its %" PRIu64 " bytes", path,
+                         reader->size, header->file_size);
+    }
+    if (reader->size > header->file_size) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: has %" PRIu64 " bytes after its end", path,
+                         reader->size - header->file_size);
+    }
+    if (header->emitter_count != simulation_emitter_count(simulation)) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: holds %" PRIu32 " emitters, the scene has %" PRIu32, path,
+                         header->emitter_count, simulation_emitter_count(simulation));
+    }
+    if (header->channel_count > WORLD_CHANNEL_LIMIT) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: holds %" PRIu32 " channels, expected at most %d", path,
+                         header->channel_count, WORLD_CHANNEL_LIMIT);
+    }
+    return MOTE_OK;
+}
+
+static MoteResult check_section(const Reader *reader, const StateSection *found, const StateSection *expected)
+{
+    const char *path = reader->path;
+    if (memcmp(found->name, expected->name, sizeof found->name) != 0) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: found section \"%.*s\", expected \"%s\"", path,
+                         STATE_SECTION_NAME, found->name, expected->name);
+    }
+    if (found->type != expected->type || found->components != expected->components) {
+        return mote_fail(
+            MOTE_ERROR_INPUT, "%s: is damaged: section \"%s\" holds %s x %" PRIu32 ", expected %s x %" PRIu32, path,
+            expected->name, type_name(found->type), found->components, type_name(expected->type), expected->components);
+    }
+    if (found->count != expected->count || found->size != expected->size) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: is damaged: section \"%s\" holds %" PRIu64 " elements in %" PRIu64
+                         " bytes, expected %" PRIu64 " in %" PRIu64,
+                         path, expected->name, found->count, found->size, expected->count, expected->size);
+    }
+    if (found->size > reader->size - reader->offset) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: is cut short: section \"%s\" needs %" PRIu64 " bytes, %" PRIu64 " are left", path,
+                         expected->name, found->size, reader->size - reader->offset);
+    }
+    return MOTE_OK;
+}
+
+static MoteResult read_data(Reader *reader, const StateSection *section, void *data)
+{
+    const MoteResult result = read_bytes(reader, data, section->size, section->name);
+    if (result == MOTE_OK && section->checksum != section_checksum(section, data)) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: the checksum of section \"%s\" does not match",
+                         reader->path, section->name);
+    }
+    return result;
+}
+
+// The section's data, which the caller frees, or NULL.
+static MoteResult read_section(Reader *reader, const StateSection *expected, void **data)
+{
+    StateSection section;
+    MoteResult result = read_bytes(reader, &section, sizeof section, expected->name);
+    if (result == MOTE_OK) {
+        result = check_section(reader, &section, expected);
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    *data = malloc((size_t)section.size + 1);
+    if (*data == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for section \"%s\"", reader->path, expected->name);
+    }
+    return read_data(reader, &section, *data);
+}
+
+static MoteResult read_channel(Reader *reader, uint32_t particles, ChannelSnapshot *channel)
+{
+    StateSection section;
+    MoteResult result = read_bytes(reader, &section, sizeof section, "a channel");
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const size_t prefix = sizeof CHANNEL_PREFIX - 1;
+    const char *name = section.name + prefix;
+    if (memcmp(section.name, CHANNEL_PREFIX, prefix) != 0 || name[0] == '\0' ||
+        memchr(name, '\0', WORLD_CHANNEL_NAME_SIZE) == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: found section \"%.*s\", expected a channel", reader->path,
+                         STATE_SECTION_NAME, section.name);
+    }
+    if (section.components < 1 || section.components > 4) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: channel \"%s\" has %" PRIu32 " components, expected 1 to 4",
+                         reader->path, name, section.components);
+    }
+    *channel = (ChannelSnapshot){.components = section.components};
+    memcpy(channel->name, name, strlen(name) + 1);
+    const StateSection expected = channel_section(channel, particles);
+    result = check_section(reader, &section, &expected);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    channel->values = malloc((size_t)section.size + 1);
+    if (channel->values == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for channel \"%s\"", reader->path, name);
+    }
+    return read_data(reader, &section, channel->values);
+}
+
+static MoteResult read_state(Reader *reader, const StateHeader *header, State *state)
+{
+    state->emitter_count = header->emitter_count;
+    state->world.particle_count = header->particle_count;
+    StateSection fixed[FIXED_SECTIONS];
+    fixed_sections(state, fixed);
+    void *data[FIXED_SECTIONS] = {NULL};
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < FIXED_SECTIONS && result == MOTE_OK; i++) {
+        result = read_section(reader, &fixed[i], &data[i]);
+    }
+    if (result == MOTE_OK) {
+        memcpy(state->clock, data[SECTION_CLOCK], sizeof state->clock);
+    }
+    free(data[SECTION_CLOCK]);
+    state->emitter_next = data[SECTION_NEXT]; // what was read belongs to the state, which frees it on an error
+    state->emitter_emitted = data[SECTION_COUNT];
+    state->world.positions = data[SECTION_POSITIONS];
+    state->world.velocities = data[SECTION_VELOCITIES];
+    state->world.ids = data[SECTION_IDS];
+    state->world.phases = data[SECTION_PHASES];
+    for (uint32_t i = 0; i < header->channel_count && result == MOTE_OK; i++) {
+        state->world.channel_count = i + 1; // so that freeing the snapshot finds it
+        result = read_channel(reader, header->particle_count, &state->world.channels[i]);
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    char end[sizeof STATE_END - 1];
+    result = read_bytes(reader, end, sizeof end, "the end marker");
+    if (result == MOTE_OK && memcmp(end, STATE_END, sizeof end) != 0) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: the end marker is missing", reader->path);
+    }
+    return result;
+}
+
+static MoteResult check_state(const char *path, const MoteSimulation *simulation, State *state)
+{
+    if (state->clock[CLOCK_STEPS] > UINT64_C(1) << 52) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: its clock is at step %" PRIu64 ", expected at most 2^52", path,
+                         state->clock[CLOCK_STEPS]);
+    }
+    if (state->clock[CLOCK_NEXT_ID] > UINT32_MAX) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: its next particle id is %" PRIu64 ", expected at most 2^32 - 1", path,
+                         state->clock[CLOCK_NEXT_ID]);
+    }
+    const double spacing = SCENE_AT(&simulation->scene->values, solver, 0)->spacing;
+    for (uint32_t i = 0; i < state->emitter_count; i++) {
+        if (!(fabs(state->emitter_next[i]) <= 2.0 * spacing)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "%s: emitter %" PRIu32 " is %g m from its next layer, expected at most %g", path, i,
+                             state->emitter_next[i], spacing);
+        }
+    }
+    state->world.steps = state->clock[CLOCK_WORLD_STEPS];
+    state->world.removed = state->clock[CLOCK_WORLD_REMOVED];
+    state->world.next_id = (uint32_t)state->clock[CLOCK_NEXT_ID];
+    return MOTE_OK;
+}
+
+MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
+{
+    Reader reader;
+    MoteResult result = reader_open(&reader, path);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    StateHeader header;
+    State state = {0};
+    result = read_header(&reader, &header);
+    if (result == MOTE_OK) {
+        result = check_header(&reader, &header, simulation);
+    }
+    if (result == MOTE_OK) {
+        result = read_state(&reader, &header, &state);
+    }
+    fclose(reader.stream);
+    if (result == MOTE_OK) {
+        result = check_state(path, simulation, &state);
+    }
+    if (result == MOTE_OK) {
+        result = world_snapshot_restore(simulation->world, &state.world);
+        if (result != MOTE_OK) {
+            mote_fail(result, "%s: %s", path, mote_error_message());
+        }
+    }
+    if (result == MOTE_OK) { // nothing can fail from here on
+        simulation->steps = state.clock[CLOCK_STEPS];
+        simulation->failed = false;
+        for (uint32_t i = 0; i < state.emitter_count; i++) {
+            simulation->emitters[i] = (EmitterState){state.emitter_next[i], state.emitter_emitted[i]};
+        }
+    }
+    state_free(&state);
+    return result;
+}

@@ -1,0 +1,86 @@
+// backend.h - what a backend must be able to do: memory, kernels of the table, and sort, scan and reduce.
+#ifndef MOTE_SOLVER_BACKEND_H
+#define MOTE_SOLVER_BACKEND_H
+
+#include "mote.h"
+#include "kernels/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum KernelId {
+#define KERNEL_ROW(name, stage, count) KERNEL_ID_##name,
+#include "kernels/kernels.def"
+    KERNEL_COUNT,
+    // Timed like kernels, but backend functions: they need more than one index.
+    PRIMITIVE_SORT = KERNEL_COUNT,
+    PRIMITIVE_SCAN,
+    PRIMITIVE_BOUNDS,
+    TIMER_COUNT
+} KernelId;
+
+typedef struct Timer {
+    double milliseconds;
+    uint64_t launches, invocations;
+} Timer;
+
+typedef struct Backend Backend;
+
+// All pointers to buffers are the backend's own addresses: only its functions may follow them.
+typedef struct BackendFunctions {
+    const char *name;
+    void (*destroy)(Backend *backend);
+
+    // Memory is zeroed and aligned to 64 bytes. NULL when there is none left.
+    void *(*allocate)(Backend *backend, size_t bytes);
+    void (*release)(Backend *backend, void *address, size_t bytes);
+    void (*upload)(Backend *backend, void *target, const void *source, size_t bytes);
+    void (*download)(Backend *backend, void *target, const void *source, size_t bytes); // waits for all before it
+    void (*copy)(Backend *backend, void *target, const void *source, size_t bytes);     // between buffers
+
+    void (*launch)(Backend *backend, KernelId kernel, const MoteView *view);
+
+    // Stable, ascending by key; `scratch` has 16 bytes an element.
+    void (*sort)(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch);
+    // values[i] becomes the sum of the values before i, values[count] the sum of all: it holds count + 1.
+    void (*scan)(Backend *backend, uint *values, uint32_t count);
+    // Smallest and largest x, y, z of `points` into bounds[0] and bounds[1].
+    void (*find_bounds)(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds);
+
+    void (*wait)(Backend *backend);
+    // NULL while all went well, else the first failure since creation (memory, device lost).
+    const char *(*failure)(const Backend *backend);
+    void (*read_timers)(Backend *backend, Timer timers[TIMER_COUNT]);
+    void (*reset_timers)(Backend *backend);
+} BackendFunctions;
+
+// The first member of every backend's own struct.
+struct Backend {
+    const BackendFunctions *functions;
+};
+
+// ---- Registry (backends.c) ----
+
+typedef struct BackendRow {
+    const char *name;
+    // Whether it can run here; fills `device` with its device's name, or with why it cannot.
+    bool (*probe)(char *device, size_t size);
+    MoteResult (*create)(const MoteBackendOptions *options, Backend **out);
+} BackendRow;
+
+// Best first.
+extern const BackendRow backend_rows[];
+extern const uint32_t backend_row_count;
+
+MoteResult backend_create(const MoteBackendOptions *options, Backend **out);
+
+bool cpu_backend_probe(char *device, size_t size);
+MoteResult cpu_backend_create(const MoteBackendOptions *options, Backend **out);
+bool cuda_backend_probe(char *device, size_t size);
+MoteResult cuda_backend_create(const MoteBackendOptions *options, Backend **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

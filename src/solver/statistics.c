@@ -1,0 +1,139 @@
+// statistics.c - what a run reports of itself: sums in double precision on the host, in particle order, so that
+// they are the same for any number of threads; state hash; timings.
+#include "solver/world.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include <math.h>
+#include <stdlib.h>
+
+// Densities at the current positions, over rest density; of the last step's neighbours.
+static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, MoteStatistics *out)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const uint32_t n = host->count;
+    float *densities = malloc(n * sizeof *densities);
+    uint *neighbours = malloc(n * sizeof *neighbours);
+    if (densities == NULL || neighbours == NULL) {
+        free(densities);
+        free(neighbours);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the statistics of %u particles", n);
+    }
+    LAUNCH(world, measure_density);
+    functions->download(world->backend, densities, world->view.densities, n * sizeof *densities);
+    functions->download(world->backend, neighbours, world->view.neighbour_counts, n * sizeof *neighbours);
+    uint32_t fluid = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        out->neighbours_mean += neighbours[i];
+        out->neighbours_max = neighbours[i] > out->neighbours_max ? neighbours[i] : out->neighbours_max;
+        if ((host->phases[i] & MOTE_PHASE_FLUID) != 0) {
+            const double error = fmax(densities[i] - 1.0, 0.0);
+            fluid++;
+            out->density_mean += densities[i];
+            out->density_error_mean += error;
+            out->density_error_max = fmax(out->density_error_max, error);
+        }
+    }
+    out->neighbours_mean /= n;
+    if (fluid > 0) {
+        out->density_mean /= fluid;
+        out->density_error_mean /= fluid;
+    }
+    free(densities);
+    free(neighbours);
+    return MOTE_OK;
+}
+
+static void add_particle(MoteStatistics *out, const MoteVec3 *gravity, const float *position, const float *velocity)
+{
+    const double x = position[0], y = position[1], z = position[2];
+    const double u = velocity[0], v = velocity[1], w = velocity[2];
+    for (int axis = 0; axis < 3; axis++) {
+        out->lowest[axis] = fmin(out->lowest[axis], position[axis]);
+        out->highest[axis] = fmax(out->highest[axis], position[axis]);
+    }
+    if (position[3] <= 0.0f) {
+        return; // pinned
+    }
+    const double mass = 1.0 / position[3];
+    out->mass += mass;
+    out->kinetic_energy += 0.5 * mass * (u * u + v * v + w * w);
+    out->potential_energy -= mass * (gravity->x * x + gravity->y * y + gravity->z * z);
+    out->momentum[0] += mass * u;
+    out->momentum[1] += mass * v;
+    out->momentum[2] += mass * w;
+    out->angular_momentum[0] += mass * (y * w - z * v);
+    out->angular_momentum[1] += mass * (z * u - x * w);
+    out->angular_momentum[2] += mass * (x * v - y * u);
+    out->centre_of_mass[0] += mass * x;
+    out->centre_of_mass[1] += mass * y;
+    out->centre_of_mass[2] += mass * z;
+}
+
+MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
+{
+    *out = (MoteStatistics){
+        .particles = world->view.particle_count,
+        .steps = world->steps,
+        .removed = world->removed,
+        .memory_bytes = world->memory_bytes,
+    };
+    MoteParticleView host;
+    const MoteResult result = mote_world_read(world, &host);
+    if (result != MOTE_OK || host.count == 0) {
+        return result;
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        out->lowest[axis] = INFINITY;
+        out->highest[axis] = -INFINITY;
+    }
+    for (uint32_t i = 0; i < host.count; i++) {
+        add_particle(out, &world->settings.gravity, host.positions + 4 * (size_t)i, host.velocities + 4 * (size_t)i);
+    }
+    for (int axis = 0; axis < 3 && out->mass > 0.0; axis++) {
+        out->centre_of_mass[axis] /= out->mass;
+    }
+    return world->lists_are_current ? add_densities(world, &host, out) : MOTE_OK;
+}
+
+MoteResult mote_world_state_hash(MoteWorld *world, uint64_t *out)
+{
+    MoteParticleView host;
+    const MoteResult result = mote_world_read(world, &host);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const size_t n = host.count;
+    uint64_t hash = hash_bytes(HASH_START, host.positions, n * 16);
+    hash = hash_bytes(hash, host.velocities, n * 16);
+    hash = hash_bytes(hash, host.ids, n * 4);
+    *out = hash_bytes(hash, host.phases, n * 4);
+    return MOTE_OK;
+}
+
+// ---- Timings -----------------------------------------------------------------------------------------------
+
+uint32_t mote_world_timings(const MoteWorld *world, MoteTiming *rows, uint32_t capacity)
+{
+    static const struct {
+        const char *name, *stage;
+    } names[TIMER_COUNT] = {
+#define KERNEL_ROW(name, stage, count) {#name, #stage},
+#include "kernels/kernels.def"
+        [PRIMITIVE_SORT] = {"sort", "sort"},
+        [PRIMITIVE_SCAN] = {"scan", "neighbours"},
+        [PRIMITIVE_BOUNDS] = {"bounds", "sort"},
+    };
+    Timer timers[TIMER_COUNT];
+    world->backend->functions->read_timers(world->backend, timers);
+    for (uint32_t i = 0; i < TIMER_COUNT && i < capacity; i++) {
+        rows[i] = (MoteTiming){names[i].name, names[i].stage, timers[i].milliseconds, timers[i].launches,
+                               timers[i].invocations};
+    }
+    return TIMER_COUNT;
+}
+
+void mote_world_reset_timings(MoteWorld *world)
+{
+    world->backend->functions->reset_timers(world->backend);
+}

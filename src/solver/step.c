@@ -1,0 +1,250 @@
+// step.c - one solver step: UPP Algorithm 1 from top to bottom. Every line that computes is a kernel of
+// src/kernels/kernels.def or a sort, scan or reduction of the backend, and is timed under its own name.
+#include "solver/world.h"
+
+#include "base/error.h"
+#include <math.h>
+
+static MoteResult find_neighbours(MoteWorld *world);
+static void update_velocities(MoteWorld *world);
+static MoteResult check_health(MoteWorld *world);
+
+MoteResult mote_world_step(MoteWorld *world, float time_step)
+{
+    if (!(time_step > 0.0f) || !isfinite(time_step)) {
+        return mote_fail(MOTE_ERROR_INPUT, "time step is %g s, expected a positive number", (double)time_step);
+    }
+    world_set_parameters(world, time_step);
+    MoteView *view = &world->view;
+
+    if (view->particle_count > 0) {
+        LAUNCH(world, clear_counters);
+        LAUNCH(world, predict); // lines 1-5
+        const MoteResult found = find_neighbours(world); // lines 6-9
+        if (found != MOTE_OK) {
+            return found;
+        }
+    }
+    if (view->particle_count > 0) { // kill volumes may have taken the last ones
+        for (uint32_t i = 0; i < world->settings.stabilization_iterations && view->shape_count > 0; i++) {
+            LAUNCH(world, stabilize_contacts); // lines 10-15
+        }
+        for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
+            LAUNCH(world, density_lambda);
+            LAUNCH(world, density_delta);
+            LAUNCH(world, solve_contacts);
+        }
+        update_velocities(world); // lines 23-28
+        const MoteResult healthy = check_health(world);
+        if (healthy != MOTE_OK) {
+            return healthy;
+        }
+    }
+    world->steps++;
+    return MOTE_OK;
+}
+
+static void update_velocities(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
+        LAUNCH(world, solve_contacts);
+        LAUNCH(world, measure_density);
+    }
+    LAUNCH(world, update_velocity);
+    if (view->viscosity > 0.0f || view->confinement > 0.0f) {
+        LAUNCH(world, smooth_velocity);
+        vec4 *const before = view->velocities; // the kernel wrote the new velocities to the estimates
+        view->velocities = view->estimates;
+        view->estimates = before;
+    }
+    if (view->confinement > 0.0f) {
+        LAUNCH(world, confine_vorticity);
+    }
+}
+
+// ---- Neighbours --------------------------------------------------------------------------------------------
+
+static MoteResult build_cells(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    MoteView *view = &world->view;
+    LAUNCH(world, mark_cell_heads);
+    functions->scan(world->backend, view->cell_scan, view->particle_count);
+    functions->download(world->backend, &view->cell_count, view->cell_scan + view->particle_count, sizeof(uint));
+
+    uint32_t hash_size = 16;
+    while (hash_size < 2 * (uint64_t)view->cell_count && hash_size < 0x80000000u) {
+        hash_size *= 2;
+    }
+    const uint64_t cells = view->cell_count;
+    MoteResult result = world_reserve(world, CAPACITY_CELLS, cells, 0);
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CELLS_AND_ONE, cells + 1, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CELL_RUNS, cells * CELL_RUN_LIMIT, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CELL_HASH, hash_size, 0) : result;
+    if (result != MOTE_OK) {
+        return result;
+    }
+    view->cell_hash_size = hash_size;
+    LAUNCH(world, store_cell_starts);
+    LAUNCH(world, clear_cell_hash);
+    LAUNCH(world, insert_cells);
+    LAUNCH(world, link_cells);
+    return MOTE_OK;
+}
+
+// Counted first, then filled: a list is never cut short, the buffer grows to what is needed.
+static MoteResult build_lists(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    MoteView *view = &world->view;
+    LAUNCH(world, count_neighbours);
+    functions->scan(world->backend, view->neighbour_starts, view->particle_count);
+    uint blocks = 0;
+    functions->download(world->backend, &blocks, view->neighbour_starts + view->particle_count, sizeof blocks);
+    const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, (uint64_t)blocks * NEIGHBOUR_BLOCK, 0);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    LAUNCH(world, fill_neighbours);
+    return MOTE_OK;
+}
+
+static MoteResult find_neighbours(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    MoteView *view = &world->view;
+    world->lists_are_current = false;
+    functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
+    LAUNCH(world, assign_keys);
+    MoteResult result = world_sort_particles(world);
+    if (result != MOTE_OK || view->particle_count == 0) {
+        return result;
+    }
+    result = build_cells(world);
+    result = result == MOTE_OK ? build_lists(world) : result;
+    world->lists_are_current = result == MOTE_OK;
+    return result;
+}
+
+static void gather_vec4(MoteWorld *world, vec4 **buffer)
+{
+    MoteView *view = &world->view;
+    view->gather_source_vec4 = *buffer;
+    view->gather_target_vec4 = view->estimates; // scratch at this point of the step
+    LAUNCH(world, gather_vec4);
+    view->estimates = *buffer;
+    *buffer = view->gather_target_vec4;
+}
+
+static void gather_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
+{
+    MoteView *view = &world->view;
+    view->gather_source_words = source;
+    view->gather_target_words = target;
+    view->gather_components = components;
+    LAUNCH(world, gather_words);
+}
+
+static void gather_uint(MoteWorld *world, uint **buffer)
+{
+    MoteView *view = &world->view;
+    gather_words(world, *buffer, view->neighbour_counts, 1); // scratch at this point of the step
+    uint *const before = *buffer;
+    *buffer = view->neighbour_counts;
+    view->neighbour_counts = before;
+}
+
+MoteResult world_sort_particles(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    MoteView *view = &world->view;
+    functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
+
+    uint removed = 0; // they have the largest keys: what is left is a shorter array
+    functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
+    view->particle_count -= removed;
+    world->removed += removed;
+
+    gather_vec4(world, &view->positions);
+    gather_vec4(world, &view->velocities);
+    gather_vec4(world, &view->predicted);
+    gather_uint(world, &view->ids);
+    gather_uint(world, &view->phases);
+    for (uint32_t c = 0; c < world->channel_count; c++) {
+        const Channel *channel = &world->channels[c];
+        uint *const scratch = (uint *)view->estimates;
+        gather_words(world, channel->words, scratch, channel->components);
+        functions->copy(world->backend, channel->words, scratch,
+                        sizeof(uint) * channel->components * view->particle_count);
+    }
+    return removed > 0 ? world_reserve_particles(world, view->particle_count) : MOTE_OK;
+}
+
+// ---- Parameters --------------------------------------------------------------------------------------------
+
+void world_set_parameters(MoteWorld *world, float time_step)
+{
+    const MoteSettings *settings = &world->settings;
+    const RestState *rest = &world->rest;
+    MoteView *view = &world->view;
+    const double h = (double)settings->spacing * settings->support_ratio;
+    const double inverse_mass = world->largest_inverse_mass > 0.0f ? world->largest_inverse_mass : 1.0;
+    const double denominator = rest->squared_gradients * inverse_mass; // UPP eq. 5 on the rest lattice
+    const double unlimited = 1e30;
+
+    view->gravity = v3(settings->gravity.x, settings->gravity.y, settings->gravity.z);
+    view->time_step = time_step;
+    view->motion_mask = v3(1.0f, 1.0f, settings->dimensions == 2 ? 0.0f : 1.0f);
+    view->velocity_decay = (float)exp(-(double)settings->damping * time_step);
+
+    view->support = (float)h;
+    view->support_squared = (float)(h * h);
+    view->density_scale = (float)(rest->poly6_norm / rest->number_density);
+    view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
+    view->relaxation = (float)(settings->relaxation * denominator);
+    view->rest_lambda = (float)(1.0 / denominator);
+    view->over_relaxation = settings->over_relaxation;
+    view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
+    view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
+    view->pressure_scale = (float)(settings->artificial_pressure / denominator);
+    const double q = settings->artificial_pressure_distance;
+    view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
+    view->pressure_power = settings->artificial_pressure_power;
+
+    view->max_step = (float)(settings->max_displacement > 0.0f ? settings->max_displacement * h : unlimited);
+    view->max_correction = (float)(settings->max_correction > 0.0f ? settings->max_correction * h : unlimited);
+    view->margin = settings->collision_distance * settings->spacing;
+    view->sleep_distance = settings->sleep_speed * time_step;
+    const MoteVec3 g = settings->gravity;
+    view->bounce_speed = 2.0f * time_step * sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
+
+    view->viscosity = settings->viscosity;
+    view->confinement = settings->vorticity * settings->spacing * time_step;
+    view->rest_volume = (float)(1.0 / rest->number_density);
+    view->poly6_scale = (float)rest->poly6_norm;
+    view->spiky_scale = (float)rest->spiky_norm;
+    view->counter_count = COUNTER_LIMIT;
+}
+
+// ---- Health ------------------------------------------------------------------------------------------------
+
+static MoteResult check_health(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const char *failure = functions->failure(world->backend);
+    if (failure != NULL) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed in step %llu: %s", functions->name,
+                         (unsigned long long)world->steps, failure);
+    }
+    uint counters[COUNTER_LIMIT];
+    functions->download(world->backend, counters, world->view.counters, sizeof counters);
+    if (counters[COUNTER_UNHEALTHY] != 0) {
+        return mote_fail(MOTE_ERROR_UNSTABLE,
+                         "step %llu: %u particles, among them id %u, got a position that is not finite; they were left "
+                         "where they were healthy, at step %llu",
+                         (unsigned long long)world->steps, counters[COUNTER_UNHEALTHY],
+                         counters[COUNTER_UNHEALTHY_ID] - 1u, (unsigned long long)world->steps);
+    }
+    return MOTE_OK;
+}

@@ -1,0 +1,455 @@
+// world.c - creating a world, and what users put into it and take out: particles, channels, shapes.
+#include "solver/world.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef MOTE_VERSION_STRING
+#define MOTE_VERSION_STRING "0"
+#endif
+
+const char *mote_version(void)
+{
+    return MOTE_VERSION_STRING;
+}
+
+static bool finite3(MoteVec3 v)
+{
+    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
+}
+
+// ---- Settings ----------------------------------------------------------------------------------------------
+
+// What the solver cannot work with; the scene loader checks the finer ranges of the table.
+static MoteResult check_settings(const MoteSettings *s)
+{
+    const struct {
+        const char *name;
+        float value;
+        bool positive;
+    } numbers[] = {
+        {"spacing", s->spacing, true},
+        {"support_ratio", s->support_ratio, true},
+        {"rest_density_scale", s->rest_density_scale, true},
+        {"relaxation", s->relaxation, false},
+        {"over_relaxation", s->over_relaxation, true},
+        {"artificial_pressure", s->artificial_pressure, false},
+        {"artificial_pressure_distance", s->artificial_pressure_distance, false},
+        {"viscosity", s->viscosity, false},
+        {"vorticity", s->vorticity, false},
+        {"damping", s->damping, false},
+        {"max_displacement", s->max_displacement, false},
+        {"max_correction", s->max_correction, false},
+        {"collision_distance", s->collision_distance, false},
+        {"sleep_speed", s->sleep_speed, false},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        const float value = numbers[i].value;
+        if (!isfinite(value) || value < 0.0f || (numbers[i].positive && value == 0.0f)) {
+            return mote_fail(MOTE_ERROR_INPUT, "settings.%s is %g, expected a number %s 0", numbers[i].name, (double)value,
+                             numbers[i].positive ? "above" : "not below");
+        }
+    }
+    if (s->dimensions != 2 && s->dimensions != 3) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions is %u, expected 2 or 3", s->dimensions);
+    }
+    if (s->support_ratio <= 1.0f || s->support_ratio > 8.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.support_ratio is %g, expected more than 1 and at most 8",
+                         (double)s->support_ratio);
+    }
+    if (!finite3(s->gravity)) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.gravity is not finite");
+    }
+    if (s->artificial_pressure_distance >= 1.0f || s->artificial_pressure_power == 0) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "settings.artificial_pressure_distance and _power are %g and %u, expected below 1 and above 0",
+                         (double)s->artificial_pressure_distance, s->artificial_pressure_power);
+    }
+    return MOTE_OK;
+}
+
+MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *settings)
+{
+    const MoteResult checked = check_settings(settings);
+    if (checked != MOTE_OK) {
+        return checked;
+    }
+    if (settings->dimensions != world->settings.dimensions) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions cannot change from %u to %u", world->settings.dimensions,
+                         settings->dimensions);
+    }
+    world->settings = *settings;
+    world->rest = rest_state_measure(settings);
+    const uint32_t vorticity = settings->vorticity > 0.0f ? world->capacities[CAPACITY_PARTICLES] : 0;
+    return world_reserve(world, CAPACITY_VORTICITY, vorticity, 0);
+}
+
+MoteSettings mote_world_settings(const MoteWorld *world)
+{
+    return world->settings;
+}
+
+// ---- Life --------------------------------------------------------------------------------------------------
+
+MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out)
+{
+    *out = NULL;
+    const MoteResult checked = check_settings(settings);
+    if (checked != MOTE_OK) {
+        return checked;
+    }
+    MoteWorld *world = calloc(1, sizeof *world);
+    if (world == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a world");
+    }
+    MoteResult result = backend_create(options, &world->backend);
+    if (result != MOTE_OK) {
+        free(world);
+        return result;
+    }
+    world->settings.dimensions = settings->dimensions;
+    result = mote_world_set_settings(world, settings);
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_COUNTERS, COUNTER_LIMIT, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_BOUNDS, 2, 0) : result;
+    if (result != MOTE_OK) {
+        mote_world_destroy(world);
+        return result;
+    }
+    *out = world;
+    return MOTE_OK;
+}
+
+void mote_world_destroy(MoteWorld *world)
+{
+    if (world == NULL) {
+        return;
+    }
+    world_free_buffers(world);
+    world->backend->functions->destroy(world->backend);
+    free(world->host.positions);
+    free(world->host.velocities);
+    free(world->host.ids);
+    free(world->host.phases);
+    free(world);
+}
+
+uint32_t mote_world_particle_count(const MoteWorld *world)
+{
+    return world->view.particle_count;
+}
+
+const char *mote_world_backend(const MoteWorld *world)
+{
+    return world->backend->functions->name;
+}
+
+float mote_world_particle_mass(const MoteWorld *world, float density)
+{
+    const double d = world->settings.spacing;
+    return (float)(density * (world->settings.dimensions == 2 ? d * d : d * d * d)); // in 2D a metre deep
+}
+
+// ---- Particles ---------------------------------------------------------------------------------------------
+
+static MoteResult check_particles(const MoteWorld *world, const MoteParticles *particles)
+{
+    if (particles->count > 0 && particles->positions == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "particles.positions is NULL, expected %u positions", particles->count);
+    }
+    if ((uint64_t)world->next_id + particles->count > UINT32_MAX) {
+        return mote_fail(MOTE_ERROR_INPUT, "%u more particles would use up the 2^32 ids of a world", particles->count);
+    }
+    for (uint32_t i = 0; i < particles->count; i++) {
+        const MoteVec3 p = particles->positions[i];
+        if (!finite3(p)) {
+            return mote_fail(MOTE_ERROR_INPUT, "particle %u has position (%g, %g, %g), expected finite numbers", i,
+                             (double)p.x, (double)p.y, (double)p.z);
+        }
+        if (particles->velocities != NULL && !finite3(particles->velocities[i])) {
+            const MoteVec3 v = particles->velocities[i];
+            return mote_fail(MOTE_ERROR_INPUT, "particle %u has velocity (%g, %g, %g), expected finite numbers", i,
+                             (double)v.x, (double)v.y, (double)v.z);
+        }
+        const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
+        if (!isfinite(mass) || mass < 0.0f || (mass > 0.0f && !isfinite(1.0f / mass))) {
+            return mote_fail(MOTE_ERROR_INPUT, "particle %u has mass %g, expected a positive number, or 0 to pin it", i,
+                             (double)mass);
+        }
+    }
+    return MOTE_OK;
+}
+
+MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *particles, uint32_t *first_id)
+{
+    MoteResult result = check_particles(world, particles);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const uint32_t count = particles->count;
+    const uint32_t before = world->view.particle_count;
+    if (first_id != NULL) {
+        *first_id = world->next_id;
+    }
+    if (count == 0) {
+        return MOTE_OK;
+    }
+    vec4 *positions = malloc(count * sizeof *positions);
+    vec4 *velocities = malloc(count * sizeof *velocities);
+    uint *ids = malloc(count * sizeof *ids);
+    uint *phases = malloc(count * sizeof *phases);
+    if (positions == NULL || velocities == NULL || ids == NULL || phases == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
+    } else {
+        result = world_reserve_particles(world, (uint64_t)before + count);
+    }
+    if (result == MOTE_OK) {
+        for (uint32_t i = 0; i < count; i++) {
+            const MoteVec3 p = particles->positions[i];
+            const MoteVec3 v = particles->velocities != NULL ? particles->velocities[i] : (MoteVec3){0, 0, 0};
+            const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
+            const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
+            world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, inverse_mass);
+            positions[i] = v4(p.x, p.y, p.z, inverse_mass);
+            velocities[i] = v4(v.x, v.y, v.z, 1.0f);
+            ids[i] = world->next_id + i;
+            phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
+        }
+        const BackendFunctions *functions = world->backend->functions;
+        MoteView *view = &world->view;
+        functions->upload(world->backend, view->positions + before, positions, count * sizeof *positions);
+        functions->upload(world->backend, view->velocities + before, velocities, count * sizeof *velocities);
+        functions->upload(world->backend, view->ids + before, ids, count * sizeof *ids);
+        functions->upload(world->backend, view->phases + before, phases, count * sizeof *phases);
+        for (uint32_t c = 0; c < world->channel_count; c++) { // old values may linger behind the end
+            const Channel *channel = &world->channels[c];
+            memset(positions, 0, count * sizeof *positions);
+            functions->upload(world->backend, channel->words + (size_t)before * channel->components, positions,
+                              (size_t)count * channel->components * sizeof(uint));
+        }
+        view->particle_count = before + count;
+        world->next_id += count;
+        world->lists_are_current = false;
+    }
+    free(positions);
+    free(velocities);
+    free(ids);
+    free(phases);
+    return result;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Marks the particles in host.phases; how many of `sorted` were found is returned.
+static uint32_t mark_removed(MoteParticleView *host, const uint32_t *sorted, uint32_t count)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < host->count; i++) {
+        if (bsearch(&host->ids[i], sorted, count, sizeof *sorted, compare_ids) != NULL) {
+            host->phases[i] |= MOTE_PHASE_REMOVED;
+            found++;
+        }
+    }
+    return found;
+}
+
+MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, uint32_t count)
+{
+    if (count == 0) {
+        return MOTE_OK;
+    }
+    MoteParticleView host;
+    MoteResult result = mote_world_read(world, &host);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    uint32_t *sorted = malloc(count * sizeof *sorted);
+    u64 *keys = malloc(host.count * sizeof *keys + 1);
+    uint *order = malloc(host.count * sizeof *order + 1);
+    if (sorted == NULL || keys == NULL || order == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "no memory to remove %u particles", count);
+    } else {
+        memcpy(sorted, ids, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, compare_ids);
+        uint32_t distinct = 1;
+        for (uint32_t i = 1; i < count; i++) {
+            distinct += sorted[i] != sorted[i - 1];
+        }
+        const uint32_t found = mark_removed(&host, sorted, count);
+        if (found != distinct) {
+            result = mote_fail(MOTE_ERROR_INPUT, "%u of the %u particles to remove are not in the world", distinct - found,
+                               distinct);
+        } else {
+            // Stable compaction: removed ones sort behind the others, which keep their order.
+            for (uint32_t i = 0; i < host.count; i++) {
+                keys[i] = (host.phases[i] & MOTE_PHASE_REMOVED) != 0 ? KEY_REMOVED : 0;
+                order[i] = i;
+            }
+            const BackendFunctions *functions = world->backend->functions;
+            uint counters[COUNTER_LIMIT] = {0};
+            counters[COUNTER_REMOVED] = found;
+            functions->upload(world->backend, world->view.keys, keys, host.count * sizeof *keys);
+            functions->upload(world->backend, world->view.order, order, host.count * sizeof *order);
+            functions->upload(world->backend, world->view.counters, counters, sizeof counters);
+            world->lists_are_current = false;
+            result = world_sort_particles(world);
+        }
+    }
+    free(sorted);
+    free(keys);
+    free(order);
+    return result;
+}
+
+// ---- Reading and writing -----------------------------------------------------------------------------------
+
+static MoteResult reserve_host(MoteWorld *world, uint32_t count)
+{
+    if (count <= world->host_capacity) {
+        return MOTE_OK;
+    }
+    MoteParticleView *host = &world->host;
+    const size_t n = count;
+    float *positions = realloc(host->positions, n * 16);
+    host->positions = positions != NULL ? positions : host->positions;
+    float *velocities = realloc(host->velocities, n * 16);
+    host->velocities = velocities != NULL ? velocities : host->velocities;
+    uint32_t *ids = realloc(host->ids, n * 4);
+    host->ids = ids != NULL ? ids : host->ids;
+    uint32_t *phases = realloc(host->phases, n * 4);
+    host->phases = phases != NULL ? phases : host->phases;
+    if (positions == NULL || velocities == NULL || ids == NULL || phases == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no host memory to read %u particles", count);
+    }
+    world->host_capacity = count;
+    return MOTE_OK;
+}
+
+MoteResult mote_world_read(MoteWorld *world, MoteParticleView *out)
+{
+    const uint32_t count = world->view.particle_count;
+    const MoteResult result = reserve_host(world, count);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const BackendFunctions *functions = world->backend->functions;
+    MoteParticleView *host = &world->host;
+    host->count = count;
+    if (count > 0) {
+        functions->download(world->backend, host->positions, world->view.positions, (size_t)count * 16);
+        functions->download(world->backend, host->velocities, world->view.velocities, (size_t)count * 16);
+        functions->download(world->backend, host->ids, world->view.ids, (size_t)count * 4);
+        functions->download(world->backend, host->phases, world->view.phases, (size_t)count * 4);
+    }
+    *out = *host;
+    return MOTE_OK;
+}
+
+MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
+{
+    if (view->count != world->view.particle_count) {
+        return mote_fail(MOTE_ERROR_INPUT, "%u particles to write, expected the world's %u", view->count,
+                         world->view.particle_count);
+    }
+    for (size_t i = 0; i < (size_t)view->count * 4; i++) {
+        if (!isfinite(view->positions[i]) || !isfinite(view->velocities[i]) ||
+            (i % 4 == 3 && view->positions[i] < 0.0f)) {
+            return mote_fail(MOTE_ERROR_INPUT, "particle %zu has position component %g and velocity component %g, expected "
+                             "finite numbers and an inverse mass not below 0", i / 4, (double)view->positions[i],
+                             (double)view->velocities[i]);
+        }
+        if (i % 4 == 3) {
+            world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, view->positions[i]);
+        }
+    }
+    const BackendFunctions *functions = world->backend->functions;
+    if (view->count > 0) {
+        functions->upload(world->backend, world->view.positions, view->positions, (size_t)view->count * 16);
+        functions->upload(world->backend, world->view.velocities, view->velocities, (size_t)view->count * 16);
+    }
+    world->lists_are_current = false;
+    return MOTE_OK;
+}
+
+// ---- Channels ----------------------------------------------------------------------------------------------
+
+static Channel *find_channel(MoteWorld *world, const char *name)
+{
+    for (uint32_t c = 0; c < world->channel_count; c++) {
+        if (strcmp(world->channels[c].name, name) == 0) {
+            return &world->channels[c];
+        }
+    }
+    mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is not in the world", name);
+    return NULL;
+}
+
+MoteResult mote_world_add_channel(MoteWorld *world, const char *name, uint32_t components)
+{
+    const size_t length = strlen(name);
+    if (length == 0 || length >= WORLD_CHANNEL_NAME_SIZE) {
+        return mote_fail(MOTE_ERROR_INPUT, "channel name \"%s\" has %zu bytes, expected 1 to %d", name, length,
+                         WORLD_CHANNEL_NAME_SIZE - 1);
+    }
+    if (components < 1 || components > 4) {
+        return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" has %u components, expected 1 to 4", name, components);
+    }
+    if (find_channel(world, name) != NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is in the world already", name);
+    }
+    if (world->channel_count == WORLD_CHANNEL_LIMIT) {
+        return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" would be one more than the %d a world can have", name,
+                         WORLD_CHANNEL_LIMIT);
+    }
+    Channel *channel = &world->channels[world->channel_count];
+    *channel = (Channel){.components = components};
+    memcpy(channel->name, name, length + 1);
+    const MoteResult result = world_add_channel_buffer(world, channel);
+    world->channel_count += result == MOTE_OK;
+    return result;
+}
+
+uint32_t mote_world_channel_count(const MoteWorld *world)
+{
+    return world->channel_count;
+}
+
+const char *mote_world_channel_name(const MoteWorld *world, uint32_t channel, uint32_t *components)
+{
+    MOTE_ASSERT(channel < world->channel_count);
+    if (components != NULL) {
+        *components = world->channels[channel].components;
+    }
+    return world->channels[channel].name;
+}
+
+MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *values)
+{
+    const Channel *channel = find_channel(world, name);
+    if (channel == NULL) {
+        return MOTE_ERROR_INPUT;
+    }
+    if (world->view.particle_count > 0) {
+        world->backend->functions->download(world->backend, values, channel->words,
+                                            (size_t)world->view.particle_count * channel->components * 4);
+    }
+    return MOTE_OK;
+}
+
+MoteResult mote_world_write_channel(MoteWorld *world, const char *name, const float *values)
+{
+    const Channel *channel = find_channel(world, name);
+    if (channel == NULL) {
+        return MOTE_ERROR_INPUT;
+    }
+    if (world->view.particle_count > 0) {
+        world->backend->functions->upload(world->backend, channel->words, values,
+                                          (size_t)world->view.particle_count * channel->components * 4);
+    }
+    return MOTE_OK;
+}

@@ -1,0 +1,77 @@
+// world.h - the inside of a MoteWorld.
+#ifndef MOTE_SOLVER_WORLD_H
+#define MOTE_SOLVER_WORLD_H
+
+#include "mote.h"
+#include "solver/backend.h"
+#include "solver/snapshot.h"
+
+// How many elements a buffer of view.def holds: its capacity column.
+typedef enum Capacity {
+    CAPACITY_PARTICLES,
+    CAPACITY_PARTICLES_AND_ONE,
+    CAPACITY_VORTICITY, // particles, while vorticity confinement is on
+    CAPACITY_BOUNDS,
+    CAPACITY_CELLS,
+    CAPACITY_CELLS_AND_ONE,
+    CAPACITY_CELL_HASH,
+    CAPACITY_CELL_RUNS,
+    CAPACITY_NEIGHBOURS,
+    CAPACITY_SHAPES,
+    CAPACITY_KILL_VOLUMES,
+    CAPACITY_COUNTERS,
+    CAPACITY_COUNT
+} Capacity;
+
+typedef struct Channel {
+    char name[WORLD_CHANNEL_NAME_SIZE];
+    uint32_t components;
+    uint *words; // backend memory, `components` a particle
+} Channel;
+
+// What the rest lattice of the settings' spacing and support measures (rest_state.c).
+typedef struct RestState {
+    double number_density;   // sum of Poly6 over the lattice, 1/m^3 (1/m^2 in 2D)
+    double squared_gradients; // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
+    double poly6_norm, spiky_norm; // of the smoothing kernels, spiky_norm negative
+} RestState;
+
+struct MoteWorld {
+    Backend *backend;
+    MoteSettings settings;
+    RestState rest;
+    MoteView view;                      // buffers and parameters as kernels see them
+    uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
+    uint64_t memory_bytes;
+    float largest_inverse_mass; // of all particles there ever were, 1/kg
+    uint32_t next_id;
+    uint64_t steps, removed;
+    bool lists_are_current; // neighbour lists belong to the current particles
+    uint32_t channel_count;
+    Channel channels[WORLD_CHANNEL_LIMIT];
+    MoteParticleView host; // what mote_world_read returned last
+    uint32_t host_capacity;
+};
+
+// Makes every buffer of this kind hold at least `count` elements, keeping the first `keep` of each; grows by steps,
+// and shrinks once less than half is used (DYV section 7). buffers.c
+MoteResult world_reserve(MoteWorld *world, Capacity capacity, uint64_t count, uint64_t keep);
+// The same for all buffers with an element a particle.
+MoteResult world_reserve_particles(MoteWorld *world, uint64_t count);
+MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
+void world_free_buffers(MoteWorld *world);
+
+RestState rest_state_measure(const MoteSettings *settings);
+
+// Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
+MoteResult world_sort_particles(MoteWorld *world);
+// Fills the view's parameters for a step of `time_step`.
+void world_set_parameters(MoteWorld *world, float time_step);
+
+static inline void world_launch(MoteWorld *world, KernelId kernel)
+{
+    world->backend->functions->launch(world->backend, kernel, &world->view);
+}
+#define LAUNCH(world, name) world_launch(world, KERNEL_ID_##name)
+
+#endif

@@ -1,0 +1,237 @@
+#!/usr/bin/env bash
+# The `mote` command as its users meet it: help, wrong usage, files, summaries, saving and resuming.
+# check_cli.sh SOURCE_DIR BINARY_DIR
+set -euo pipefail
+mote=$(cd "$2" && pwd)/bin/mote
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+checks=0
+
+fail() {
+    echo "check_cli: $*" >&2
+    echo "--- stdout" >&2
+    cat "$work/stdout" >&2
+    echo "--- stderr" >&2
+    cat "$work/stderr" >&2
+    exit 1
+}
+
+# expect STATUS COMMAND...: runs mote, keeping what it prints.
+expect() {
+    local wanted=$1 status=0
+    shift
+    checks=$((checks + 1))
+    "$mote" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
+    ((status == wanted)) || fail "mote $*: exit status $status, expected $wanted"
+}
+says() {
+    grep -qF -- "$1" "$work/stdout" || fail "expected on stdout: $1"
+}
+warns() {
+    grep -qF -- "$1" "$work/stderr" || fail "expected on stderr: $1"
+}
+silent() {
+    [[ ! -s $work/stdout && ! -s $work/stderr ]] || fail "expected no output"
+}
+# has FILE EXPRESSION: a Python expression about the JSON object `s` in the file.
+has() {
+    python3 -c '
+import json, sys
+s = json.load(open(sys.argv[1]))
+sys.exit(0 if eval(sys.argv[2]) else "not so: %s in %s" % (sys.argv[2], s))' "$1" "$2" || fail "summary $1"
+}
+hash_of() {
+    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["state_hash"])' "$1"
+}
+
+cat >drop.json <<'JSON'
+{
+  "solver": { "spacing": 0.05, "substeps": 2, "iterations": 3 },
+  "fluids": [ { "position": [0, 0.3, 0], "size": [0.3, 0.3, 0.3] } ],
+  "colliders": [ { "shape": "box", "inside_out": true, "position": [0, 0.5, 0], "size": [1, 1, 1] } ],
+  "emitters": [ { "position": [0, 0.8, 0], "rotation": [180, 0, 0], "radius": 0.08, "speed": 2 } ],
+  "bounds": { "lower": [-0.6, -0.1, -0.6], "upper": [0.6, 1.1, 0.6] },
+  "output": { "frames": 6, "every": 2 }
+}
+JSON
+cat >mistyped.json <<'JSON'
+{
+  "solver": { "iteratoins": 3 }
+}
+JSON
+
+# ---- Help and version
+expect 0 --help
+says "simulate"
+expect 0 help
+expect 0 --version
+[[ $(cat stdout) =~ ^mote\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "a version"
+for command in simulate validate info bench schema; do
+    expect 0 help "$command"
+    says "Usage: mote $command"
+    expect 0 "$command" --help
+done
+expect 0 info
+says "Backends:"
+says "auto     would choose"
+says "cpu"
+
+# ---- Wrong usage
+expect 2
+expect 2 simulat
+warns "did you mean 'simulate'?"
+expect 2 help simulat
+warns "did you mean 'simulate'?"
+expect 2 --verison
+expect 2 simulate
+warns "expected SCENE"
+expect 2 simulate drop.json other.json
+warns "unexpected argument 'other.json'"
+expect 2 simulate drop.json --frame 3
+warns "did you mean --frames?"
+expect 2 simulate drop.json --sumary=x
+warns "did you mean --summary?"
+expect 2 simulate drop.json --xyzzy
+warns "unknown option --xyzzy"
+expect 2 simulate drop.json --frames
+warns "--frames needs a value"
+expect 2 simulate drop.json --out --quiet
+warns "--out needs a value"
+for number in many -1 1.5 99999999999999999999 ''; do
+    expect 2 simulate drop.json --frames "$number"
+    warns "expected a whole number"
+done
+expect 2 simulate drop.json --backend cdua
+warns "did you mean 'cuda'?"
+expect 2 simulate drop.json --out x --format ply,vkt
+warns "did you mean 'vtk'?"
+expect 2 simulate drop.json --format ply
+warns "--format needs --out"
+expect 2 simulate drop.json --every 2
+warns "--every needs --save-state"
+expect 2 simulate drop.json --quiet=yes
+warns "takes no value"
+expect 2 simulate drop.json --set solver.iterations
+warns "expected PATH=VALUE"
+expect 2 validate
+expect 2 schema
+expect 2 info extra
+
+# ---- Failures
+expect 1 simulate missing.json
+warns "mote: "
+warns "missing.json"
+expect 1 simulate mistyped.json
+warns "mistyped.json:2:"
+warns "iterations"
+expect 1 simulate drop.json --set solver.iteratoins=3
+warns "iterations"
+expect 1 simulate drop.json --set solver.iterations=many
+warns "iterations"
+expect 1 simulate drop.json --set solver.spacing=-1
+warns "spacing"
+echo file >plain_file
+expect 1 simulate drop.json --out plain_file/folder
+warns "plain_file"
+for option in summary statistics save-state; do
+    expect 1 simulate drop.json --frames 1 "--$option" no_such_folder/file
+    warns "mote: no_such_folder/file"
+    [[ ! -e no_such_folder ]] || fail "a folder was made"
+done
+expect 1 simulate drop.json --resume missing.state
+warns "missing.state"
+expect 1 simulate drop.json --resume plain_file
+warns "plain_file"
+[[ -w /dev/full ]] && {
+    status=0
+    "$mote" info >/dev/full 2>stderr || status=$?
+    ((status == 1)) || fail "a full standard output went unnoticed"
+}
+
+# ---- Validate
+expect 0 validate drop.json
+says "drop.json: valid"
+expect 0 validate --quiet drop.json
+silent
+expect 1 validate drop.json mistyped.json missing.json drop.json
+warns "mistyped.json:2:"
+warns "missing.json"
+(($(grep -c 'drop.json: valid' stdout) == 2)) || fail "both valid files should be told"
+
+# ---- Schema
+expect 0 schema --schema schema.json --format-document format.md
+python3 -c 'import json; json.load(open("schema.json"))["properties"]["solver"]' || fail "the schema"
+grep -q iterations format.md || fail "the format document"
+expect 1 schema --schema no_such_folder/schema.json
+
+# ---- Simulate: exports, statistics, summary
+expect 0 simulate drop.json --backend cpu --threads 2 --out=frames --format=ply,vtk,bgeo --summary whole.json \
+    --statistics whole.csv
+says "Done at frame 6 of 6"
+for frame in 000000 000002 000004 000006; do
+    for extension in ply vtu bgeo; do
+        [[ -s frames/frame_$frame.$extension ]] || fail "frames/frame_$frame.$extension was not written"
+        grep -qF "frame_$frame.vtu" frames/frames.pvd || fail "frames.pvd lacks frame $frame"
+    done
+done
+[[ ! -e frames/frame_000001.ply ]] || fail "output.every = 2 was not kept"
+has whole.json 's["scene"] == "drop.json" and s["backend"] == "cpu" and s["frames"] == 6 and s["steps"] == 12'
+has whole.json 's["first_frame"] == 0 and s["interrupted"] is False and abs(s["simulated_seconds"] - 0.1) < 1e-6'
+has whole.json 's["emitted"] > 0 and s["particles"] == 216 + s["emitted"] and s["removed"] == 0 and s["escaped"] == 0'
+has whole.json '0 <= s["density_error_mean"] <= s["density_error_max"] and s["kinetic_energy"] > 0'
+has whole.json 'len(s["momentum"]) == 3 and len(s["state_hash"]) == 16 and int(s["state_hash"], 16) != 0'
+has whole.json 's["seconds"] > 0 and s["memory_bytes"] > 216 * 32'
+python3 - whole.csv <<'PYTHON' || fail "the statistics"
+import csv, math, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert [int(row["frame"]) for row in rows] == list(range(7)), rows
+assert all(math.isfinite(float(value)) for row in rows for value in row.values())
+assert float(rows[-1]["time"]) > 0.09 and float(rows[0]["time"]) == 0
+assert int(rows[0]["particles"]) == 216 and int(rows[-1]["particles"]) == 216 + int(rows[-1]["emitted"])
+assert "density_error_mean" in rows[0] and "momentum_z" in rows[0] and "centre_y" in rows[0] and "removed" in rows[0]
+PYTHON
+expect 0 simulate --quiet --frames=0 drop.json --out initial
+silent
+[[ -s initial/frame_000000.ply && ! -e initial/frame_000002.ply ]] || fail "the initial state alone was asked for"
+expect 0 simulate drop.json --frames 2 --set solver.substeps=5 --summary set.json --quiet
+has set.json 's["steps"] == 10'
+
+# ---- Save and resume: the same bits as without a stop, whatever the number of threads
+expect 0 simulate drop.json --backend cpu --threads 1 --frames 3 --save-state part.state --quiet
+expect 0 simulate drop.json --backend cpu --resume part.state --summary rest.json --out frames --format vtk --quiet
+has rest.json 's["first_frame"] == 3 and s["frames"] == 6 and s["steps"] == 12'
+[[ $(hash_of rest.json) == $(hash_of whole.json) ]] || fail "resuming gave another state"
+grep -qF frame_000002.vtu frames/frames.pvd || fail "frames.pvd forgot what came before the stop"
+expect 0 simulate drop.json --backend cpu --save-state each.state --every 4 --quiet
+expect 0 simulate drop.json --backend cpu --resume each.state --summary none_left.json --quiet
+has none_left.json 's["first_frame"] == 6'
+[[ $(hash_of none_left.json) == $(hash_of whole.json) ]] || fail "the last state was not saved"
+expect 1 simulate drop.json --resume part.state --frames 2
+warns "is at frame 3, past the 2 frames asked for"
+head -c 100 part.state >cut.state
+expect 1 simulate drop.json --resume cut.state
+warns "cut.state"
+expect 1 simulate drop.json --resume part.state --set solver.substeps=3
+warns "part.state"
+
+# ---- Interrupted: the frame is finished, then state and summary are written
+# (Python starts it, because a shell's background jobs ignore SIGINT.)
+python3 - "$mote" <<'PYTHON' || fail "the interruption"
+import glob, signal, subprocess, sys, time
+arguments = "simulate drop.json --frames 1000000 --save-state stopped.state --summary stopped.json --statistics stopped.csv"
+process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+deadline = time.time() + 60
+while not glob.glob("stopped.csv.*") and time.time() < deadline:
+    time.sleep(0.05)
+time.sleep(0.3)
+process.send_signal(signal.SIGINT)
+assert process.wait(60) == 130, process.returncode
+PYTHON
+says "Interrupted at frame"
+has stopped.json 's["interrupted"] is True and s["frames"] < 1000000'
+[[ -s stopped.state && -s stopped.csv ]] || fail "state and statistics should be there after an interruption"
+
+[[ -z $(find . -name '*.partial') ]] || fail "temporary files were left: $(find . -name '*.partial')"
+echo "$checks runs of mote as expected"

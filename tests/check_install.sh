@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs a build, moves the result, and builds and runs an outside program against it, through CMake and pkg-config.
+# check_install.sh SOURCE_DIR BINARY_DIR
+set -euo pipefail
+source_dir=$(cd "$1" && pwd)
+binary_dir=$(cd "$2" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+    echo "check_install: $*" >&2
+    exit 1
+}
+
+cached() {
+    sed -n "s/^$1:[A-Z]*=//p" "$binary_dir/CMakeCache.txt"
+}
+
+cmake --install "$binary_dir" --prefix "$work/first" >/dev/null
+mv "$work/first" "$work/moved" # a prefix that no file was told
+prefix=$work/moved
+libraries=$prefix/$(cached CMAKE_INSTALL_LIBDIR)
+
+for file in bin/mote include/mote.h share/mote/scenes share/mote/shaders; do
+    [[ -e $prefix/$file ]] || fail "$file was not installed"
+done
+for file in libmote.a libmote.so pkgconfig/mote.pc cmake/mote/mote-config.cmake cmake/mote/mote-config-version.cmake; do
+    [[ -e $libraries/$file ]] || fail "$file was not installed"
+done
+[[ -n $(find "$prefix/share/mote/shaders" -name '*.spv') ]] || fail "no shader was installed"
+[[ -n $(find "$prefix/share/mote/scenes" -name '*.json') ]] || fail "no scene was installed"
+
+# System libraries may be named by their full path; this build, its source and the first prefix may not.
+if grep -rnF -e "$source_dir" -e "$binary_dir" -e "$work/first" "$libraries/cmake" "$libraries/pkgconfig" \
+    "$prefix/include"; then
+    fail "the files above name folders of this machine"
+fi
+if grep -qE '^(prefix|libdir|includedir)=/' "$libraries/pkgconfig/mote.pc"; then
+    fail "mote.pc has absolute folders"
+fi
+for binary in "$prefix/bin/mote" "$libraries/libmote.so"; do
+    if readelf -d "$binary" | grep -E 'R(UN)?PATH'; then
+        fail "$binary has a search path of this machine"
+    fi
+done
+if nm -D --defined-only "$libraries/libmote.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^mote_/ { print; found = 1 } END { exit !found }'; then
+    fail "libmote.so exports the names above, which mote.h does not declare"
+fi
+
+version=$("$prefix/bin/mote" --version)
+echo "Installed: $version"
+
+echo "CMake package:"
+cmake -S "$source_dir/tests/outside_program" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$(cached CMAKE_C_COMPILER)" >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail "the outside program could not be configured"; }
+cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; fail "the outside program could not be built"; }
+for program in drop_static drop_shared; do
+    echo "$program: $("$work/build/$program")"
+done
+readelf -d "$work/build/drop_shared" | grep -q 'NEEDED.*libmote\.so' || fail "drop_shared does not use libmote.so"
+if readelf -d "$work/build/drop_static" | grep -q 'NEEDED.*libmote'; then
+    fail "drop_static uses libmote.so"
+fi
+
+echo "pkg-config:"
+export PKG_CONFIG_PATH=$libraries/pkgconfig
+[[ "mote $(pkg-config --modversion mote)" == "$version" ]] || fail "mote.pc has another version than the command"
+compiler=$(cached CMAKE_C_COMPILER)
+read -ra shared_flags < <(pkg-config --cflags --libs mote)
+"$compiler" "$source_dir/tests/outside_program/drop.c" "${shared_flags[@]}" -lm -o "$work/drop_shared"
+echo "shared: $(LD_LIBRARY_PATH=$libraries "$work/drop_shared")"
+# -lmote would find libmote.so first: the archive is asked for by its file name.
+read -ra static_flags < <(pkg-config --static --cflags --libs mote | sed 's/-lmote\b/-l:libmote.a/')
+if [[ " ${static_flags[*]} " == *" -lcudart_static "* ]]; then
+    toolkit=$(dirname "$(dirname "$(readlink -f "$(cached CMAKE_CUDA_COMPILER)")")")
+    static_flags+=("-L$toolkit/lib64")
+fi
+"$compiler" "$source_dir/tests/outside_program/drop.c" "${static_flags[@]}" -lm -o "$work/drop_static"
+echo "static: $("$work/drop_static")"

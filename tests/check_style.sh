@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Files stay short, and C files are laid out as .clang-format says (where its version 14 is installed: other versions
+# disagree about details). check_style.sh SOURCE_DIR [BINARY_DIR]
+set -euo pipefail
+cd "$1"
+
+line_limit=800
+wrong=0
+mapfile -t files < <(find src cuda shaders tests tools -type f \
+    \( -name '*.[ch]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.comp' \
+    -o -name '*.py' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) | sort)
+for file in "${files[@]}"; do
+    lines=$(wc -l <"$file")
+    if ((lines > line_limit)); then
+        echo "check_style: $file has $lines lines, more than $line_limit" >&2
+        wrong=1
+    fi
+    if grep -nE '[[:space:]]+$' "$file" /dev/null; then
+        echo "check_style: the lines above end in blanks" >&2
+        wrong=1
+    fi
+done
+
+formatter=
+for candidate in clang-format-14 clang-format; do
+    if command -v "$candidate" >/dev/null && "$candidate" --version | grep -q 'version 14\.'; then
+        formatter=$candidate
+        break
+    fi
+done
+if [[ -n $formatter ]]; then
+    mapfile -t formatted < <(printf '%s\n' "${files[@]}" | grep -E '\.[ch]$')
+    if "$formatter" --dry-run -Werror "${formatted[@]}"; then
+        echo "${#formatted[@]} files are laid out as .clang-format says"
+    else
+        echo "check_style: run clang-format -i on the files above" >&2
+        wrong=1
+    fi
+else
+    echo "clang-format 14 is not installed: layout is not checked"
+fi
+exit "$wrong"
