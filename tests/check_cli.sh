@@ -197,6 +197,14 @@ silent
 expect 0 simulate drop.json --frames 2 --set solver.substeps=5 --summary set.json --quiet
 has set.json 's["steps"] == 10'
 
+# A run that fails leaves no summary, not even an earlier one's, and the statistics of the frames that it finished.
+cp whole.json failed.json
+mkdir -p blocked/frame_000004.ply
+expect 1 simulate drop.json --out blocked --summary failed.json --statistics failed.csv
+warns "mote: blocked/frame_000004.ply"
+[[ ! -e failed.json ]] || fail "a failed run left a summary"
+(($(wc -l <failed.csv) == 5)) || fail "the statistics of frames 0 to 3 should be there"
+
 # ---- Save and resume: the same bits as without a stop, whatever the number of threads
 expect 0 simulate drop.json --backend cpu --threads 1 --frames 3 --save-state part.state --quiet
 expect 0 simulate drop.json --backend cpu --resume part.state --summary rest.json --out frames --format vtk --quiet

@@ -4,6 +4,13 @@
 
 #include "mote.h"
 
+#ifdef __cplusplus
+extern "C" {
+#define MOTE_NORETURN [[noreturn]]
+#else
+#define MOTE_NORETURN _Noreturn
+#endif
+
 #if defined(__GNUC__)
 #define MOTE_PRINTF(format_argument, first_value) __attribute__((format(printf, format_argument, first_value)))
 #else
@@ -16,6 +23,10 @@ MoteResult mote_fail(MoteResult result, const char *format, ...) MOTE_PRINTF(2, 
 
 // Kept in every build: a broken invariant stops the program where it is noticed.
 #define MOTE_ASSERT(condition) ((condition) ? (void)0 : mote_assert_failed(#condition, __FILE__, __LINE__))
-_Noreturn void mote_assert_failed(const char *condition, const char *file, int line);
+MOTE_NORETURN void mote_assert_failed(const char *condition, const char *file, int line);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

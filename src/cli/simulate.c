@@ -161,6 +161,9 @@ static MoteResult open_outputs(Run *run)
     if (result == MOTE_OK && s->summary != NULL) {
         result = outputs_check_writable(s->summary);
     }
+    if (result == MOTE_OK && s->summary != NULL) {
+        remove(s->summary); // should this run fail, an earlier one's success must not be taken for its own
+    }
     if (result == MOTE_OK && s->save_state != NULL) {
         result = outputs_check_writable(s->save_state);
     }
@@ -293,42 +296,52 @@ static MoteResult print_results(Run *run)
     return MOTE_OK;
 }
 
+// Runs what was prepared. Every failure is told here, once, where it happens.
+static MoteResult run_and_report(Run *run)
+{
+    const Settings *s = run->settings;
+    report_backend(run);
+    progress_begin(&run->progress, stderr, "frame", run->first_frame, run->last_frame, s->quiet);
+    MoteResult result = run_frames(run);
+    progress_clear(&run->progress);
+    if (result != MOTE_OK) {
+        command_failed();
+        if (run->saved) {
+            fprintf(stderr, "mote: %s holds frame %" PRIu64 "\n", s->save_state, run->saved_frame);
+        }
+        close_outputs(run); // the first failure is the one that counts
+        return result;
+    }
+    result = close_outputs(run);
+    if (result == MOTE_OK) {
+        result = finish(run);
+    }
+    if (result == MOTE_OK && !s->quiet) {
+        result = print_results(run);
+    }
+    if (result != MOTE_OK) {
+        command_failed();
+    }
+    return result;
+}
+
 static int simulate(const Settings *settings)
 {
     Run run = {.settings = settings, .start = clock_seconds()};
     catch_signals();
     MoteResult result = prepare(&run);
     if (result == MOTE_OK) {
-        report_backend(&run);
-        progress_begin(&run.progress, stderr, "frame", run.first_frame, run.last_frame, settings->quiet);
-        result = run_frames(&run);
-        progress_clear(&run.progress);
-        if (result != MOTE_OK) {
-            command_failed(); // at once: closing may fail too and have another message
-            if (run.saved) {
-                fprintf(stderr, "mote: %s holds frame %" PRIu64 "\n", settings->save_state, run.saved_frame);
-            }
-            close_outputs(&run);
-        } else {
-            result = close_outputs(&run);
-            result = result == MOTE_OK ? finish(&run) : result;
-            result = result == MOTE_OK && !settings->quiet ? print_results(&run) : result;
-            if (result != MOTE_OK) {
-                command_failed();
-            }
-        }
+        result = run_and_report(&run);
     } else {
         command_failed();
     }
-    if (run.statistics.stream != NULL) {
-        file_writer_discard(&run.statistics);
-    }
+    file_writer_discard(&run.statistics); // if it was not committed
     mote_simulation_destroy(run.simulation);
     mote_scene_destroy(run.scene);
     if (result != MOTE_OK) {
         return STATUS_FAILED;
     }
-    return stop_signal != 0 ? 128 + (int)stop_signal : STATUS_FINE;
+    return stop_signal != 0 ? 128 + (int)stop_signal : STATUS_FINE; // 130 for Ctrl-C, as shells count
 }
 
 int command_simulate(int argc, char **argv)

@@ -79,15 +79,20 @@ typedef float4 vec4;
 #define ATOMIC_MAX(buffer_name, index, value) atomic_max_u32(&view->buffer_name[index], value)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomic_cas_u32(&view->buffer_name[index], expected, value)
 #define FLOAT_BITS(x) float_bits(x)
+#if defined(__cplusplus)
+#define KERNEL_ALIGN(bytes) alignas(bytes)
+#else
+#define KERNEL_ALIGN(bytes) _Alignas(bytes)
+#endif
 typedef struct uvec2 {
-    _Alignas(8) uint x;
+    KERNEL_ALIGN(8) uint x;
     uint y;
 } uvec2;
 typedef struct vec3 {
     float x, y, z;
 } vec3;
 typedef struct vec4 {
-    _Alignas(16) float x;
+    KERNEL_ALIGN(16) float x;
     float y, z, w;
 } vec4;
 

@@ -308,6 +308,11 @@ static void report_syntax(SceneReader *reader, const json_error_t *error)
                           column, path, separator);
         return;
     }
+    if (json_error_code(error) == json_error_null_character) {
+        scene_report_line(reader, "%s:%d:%d: %s%sfound the character \\u0000, expected text without it", reader->file,
+                          line, column, path, separator);
+        return;
+    }
     char text[JSON_ERROR_TEXT_LENGTH];
     snprintf(text, sizeof text, "%s", error->text);
     for (char *c = text; *c != '\0'; c++) {
@@ -321,6 +326,13 @@ static bool parse(SceneReader *reader)
 {
     if (reader->size >= 3 && memcmp(reader->text, "\xef\xbb\xbf", 3) == 0) {
         scene_report_line(reader, "%s:1:1: found a byte order mark, expected UTF-8 without one", reader->file);
+        return false;
+    }
+    const char *zero = memchr(reader->text, '\0', reader->size); // the parser would take it for the end
+    if (zero != NULL) {
+        const ScenePosition at = locate_position(reader->text, reader->size, (size_t)(zero - reader->text));
+        scene_report_line(reader, "%s:%zu:%zu: found a zero byte, expected JSON text", reader->file, at.line,
+                          at.column);
         return false;
     }
     json_error_t error;

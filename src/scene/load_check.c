@@ -28,7 +28,7 @@ static void check_positive_numbers(SceneReader *reader, const SceneKey *key, con
     for (uint32_t c = 0; c < scene_key_components(key); c++) {
         const ScenePath at = key->type == SCENE_VEC3 ? path_to_index(path, c) : *path;
         if ((components >> c & 1u) != 0 && !(numbers[c] > 0)) {
-            scene_report(reader, &at, SCENE_AT_VALUE, "found %.9g, expected more than 0 m for %s", numbers[c], owner);
+            scene_report(reader, &at, SCENE_AT_VALUE, "found %.7g, expected more than 0 m for %s", numbers[c], owner);
         }
     }
 }
@@ -81,10 +81,10 @@ static void check_emitter(SceneReader *reader, uint32_t i, bool flat)
         const ScenePath parent = element_path(SCENE_SECTION_emitter, i);
         const ScenePath start = path_to_key(&parent, "start"), stop = path_to_key(&parent, "stop");
         if (scene_is_overridden(reader, &start)) {
-            scene_report(reader, &start, SCENE_AT_VALUE, "found %.9g, expected at most the stop at %.9g s",
+            scene_report(reader, &start, SCENE_AT_VALUE, "found %.7g, expected at most the stop at %.7g s",
                          (double)emitter->start, (double)emitter->stop);
         } else {
-            scene_report(reader, &stop, SCENE_AT_VALUE, "found %.9g, expected at least the start at %.9g s",
+            scene_report(reader, &stop, SCENE_AT_VALUE, "found %.7g, expected at least the start at %.7g s",
                          (double)emitter->stop, (double)emitter->start);
         }
     }
@@ -103,10 +103,10 @@ static void check_bounds(SceneReader *reader)
         }
         const ScenePath lower_at = path_to_index(&lower_path, c), upper_at = path_to_index(&upper_path, c);
         if (scene_is_overridden(reader, &upper_at)) {
-            scene_report(reader, &upper_at, SCENE_AT_VALUE, "found %.9g, expected more than bounds.lower's %.9g m",
+            scene_report(reader, &upper_at, SCENE_AT_VALUE, "found %.7g, expected more than bounds.lower's %.7g m",
                          upper[c], lower[c]);
         } else {
-            scene_report(reader, &lower_at, SCENE_AT_VALUE, "found %.9g, expected less than bounds.upper's %.9g m",
+            scene_report(reader, &lower_at, SCENE_AT_VALUE, "found %.7g, expected less than bounds.upper's %.7g m",
                          lower[c], upper[c]);
         }
     }
@@ -140,11 +140,11 @@ static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *set
     const ScenePath at = path_to_key(&parent, fluid->shape == SCENE_FLUID_BLOCK ? "size" : "radius");
     if (count > SCENE_PARTICLE_LIMIT) {
         scene_report(reader, &at, SCENE_AT_VALUE,
-                     "found a fluid of %.0f particles at spacing %.9g m, expected at most %u", count, spacing,
+                     "found a fluid of %.0f particles at spacing %.7g m, expected at most %u", count, spacing,
                      SCENE_PARTICLE_LIMIT);
     } else if (*total <= TOTAL_PARTICLE_LIMIT && *total + count > TOTAL_PARTICLE_LIMIT) { // told once
         scene_report(reader, &at, SCENE_AT_VALUE,
-                     "found %.0f particles up to this fluid at spacing %.9g m, expected at most %.0f in all",
+                     "found %.0f particles up to this fluid at spacing %.7g m, expected at most %.0f in all",
                      *total + count, spacing, TOTAL_PARTICLE_LIMIT);
     }
     *total += count;

@@ -196,6 +196,20 @@ static bool find_child(const char *text, size_t size, const ScenePathStep *step,
     return false;
 }
 
+ScenePosition locate_position(const char *text, size_t size, size_t offset)
+{
+    ScenePosition position = {1, 1};
+    for (size_t i = 0; i < offset && i < size; i++) {
+        if (text[i] == '\n') {
+            position.line++;
+            position.column = 1;
+        } else {
+            position.column += ((unsigned char)text[i] & 0xc0) != 0x80; // the bytes that begin a character
+        }
+    }
+    return position;
+}
+
 uint32_t locate_path(const char *text, size_t size, const ScenePath *path, bool at_key, ScenePosition *out)
 {
     size_t at = skip_space(text, size, 0), key_at = at;
@@ -203,16 +217,7 @@ uint32_t locate_path(const char *text, size_t size, const ScenePath *path, bool 
     while (depth < path->depth && find_child(text, size, &path->steps[depth], &at, &key_at)) {
         depth++;
     }
-    const size_t offset = at_key && depth == path->depth ? key_at : at;
-    *out = (ScenePosition){1, 1};
-    for (size_t i = 0; i < offset && i < size; i++) {
-        if (text[i] == '\n') {
-            out->line++;
-            out->column = 1;
-        } else {
-            out->column += ((unsigned char)text[i] & 0xc0) != 0x80; // the bytes that begin a character
-        }
-    }
+    *out = locate_position(text, size, at_key && depth == path->depth ? key_at : at);
     return depth;
 }
 

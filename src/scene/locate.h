@@ -30,6 +30,8 @@ typedef struct ScenePosition {
     size_t line, column; // from 1; columns count characters, not bytes
 } ScenePosition;
 
+ScenePosition locate_position(const char *text, size_t size, size_t offset);
+
 // The position of the value at `path` in a valid JSON text, or with at_key of its key. Where the text ends earlier
 // than the path, the position of the deepest value that is there. Returns how many steps of the path are there.
 uint32_t locate_path(const char *text, size_t size, const ScenePath *path, bool at_key, ScenePosition *out);

@@ -28,6 +28,7 @@ MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
         .next_id = world->next_id,
         .steps = world->steps,
         .removed = world->removed,
+        .largest_inverse_mass = world->largest_inverse_mass,
         .positions = copy_of(host.positions, n * 16),
         .velocities = copy_of(host.velocities, n * 16),
         .ids = copy_of(host.ids, n * 4),
@@ -88,6 +89,10 @@ static MoteResult check_ids(const WorldSnapshot *snapshot)
 
 static MoteResult check_snapshot(const WorldSnapshot *snapshot)
 {
+    if (!isfinite(snapshot->largest_inverse_mass) || snapshot->largest_inverse_mass < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "snapshot has a largest inverse mass of %g, expected a number not below 0",
+                         (double)snapshot->largest_inverse_mass);
+    }
     for (size_t i = 0; i < (size_t)snapshot->particle_count * 4; i++) {
         if (!isfinite(snapshot->positions[i]) || !isfinite(snapshot->velocities[i]) ||
             (i % 4 == 3 && snapshot->positions[i] < 0.0f)) {
@@ -145,7 +150,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
         .next_id = snapshot->next_id,
         .steps = snapshot->steps,
         .removed = snapshot->removed,
-        .largest_inverse_mass = world->largest_inverse_mass,
+        .largest_inverse_mass = snapshot->largest_inverse_mass,
     };
     result = world_reserve(&restored, CAPACITY_COUNTERS, COUNTER_LIMIT, 0);
     result = result == MOTE_OK ? world_reserve(&restored, CAPACITY_BOUNDS, 2, 0) : result;

@@ -17,6 +17,7 @@ typedef struct WorldSnapshot {
     uint32_t particle_count;
     uint32_t next_id;
     uint64_t steps, removed;
+    float largest_inverse_mass; // of all particles there ever were, 1/kg
     float *positions;  // 4 a particle
     float *velocities; // 4 a particle
     uint32_t *ids;

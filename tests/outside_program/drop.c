@@ -65,7 +65,7 @@ static void add_box(MoteWorld *world)
 int main(void)
 {
     MoteSettings settings = mote_default_settings();
-    const MoteBackendOptions options = {.backend = "auto"};
+    const MoteBackendOptions options = {.backend = "auto", .threads = 1}; // too few particles for more
     MoteWorld *world = NULL;
     check(mote_world_create(&settings, &options, &world), "creating the world");
     add_block(world, settings.spacing);

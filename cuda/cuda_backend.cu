@@ -1,0 +1,258 @@
+// cuda_backend.cu - the CUDA backend: the kernel table expanded into __global__s on one stream.
+#include "cuda_common.h"
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCK_SIZE = 128,   // threads; the kernels use few registers and no shared memory
+    PENDING_LIMIT = 256 // timed launches whose events have not been read yet
+};
+
+#define KERNEL_ROW(name, stage, count)                                               \
+    static __global__ void name##_global(const __grid_constant__ MoteView view)      \
+    {                                                                                \
+        const uint i = blockIdx.x * blockDim.x + threadIdx.x;                        \
+        if (i < view.count) {                                                        \
+            name(&view, i);                                                          \
+        }                                                                            \
+    }
+#include "kernels/kernels.def"
+
+typedef struct PendingTime {
+    int timer;
+    cudaEvent_t start, stop;
+} PendingTime;
+
+typedef struct CudaBackend {
+    Backend base;
+    cudaStream_t stream;
+    CudaTemporary temporary;
+    Timer timers[TIMER_COUNT];
+    PendingTime pending[PENDING_LIMIT];
+    int pending_count;
+    char failure[256]; // the first error, or empty
+} CudaBackend;
+
+static CudaBackend *cuda_of(Backend *backend)
+{
+    return (CudaBackend *)backend; // base is the first member
+}
+
+static void check(CudaBackend *cuda, cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess && cuda->failure[0] == '\0') {
+        snprintf(cuda->failure, sizeof cuda->failure, "%s: %s", what, cudaGetErrorString(error));
+    }
+}
+
+// ---- Timers ------------------------------------------------------------------------------------------------
+
+static void collect_times(CudaBackend *cuda)
+{
+    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    for (int i = 0; i < cuda->pending_count; i++) {
+        float milliseconds = 0.0f;
+        if (cudaEventElapsedTime(&milliseconds, cuda->pending[i].start, cuda->pending[i].stop) == cudaSuccess) {
+            cuda->timers[cuda->pending[i].timer].milliseconds += milliseconds;
+        }
+    }
+    cuda->pending_count = 0;
+}
+
+static void begin_time(CudaBackend *cuda, int timer, uint64_t invocations)
+{
+    if (cuda->pending_count == PENDING_LIMIT) {
+        collect_times(cuda);
+    }
+    cuda->timers[timer].launches++;
+    cuda->timers[timer].invocations += invocations;
+    cuda->pending[cuda->pending_count].timer = timer;
+    check(cuda, cudaEventRecord(cuda->pending[cuda->pending_count].start, cuda->stream), "timing");
+}
+
+static void end_time(CudaBackend *cuda)
+{
+    check(cuda, cudaEventRecord(cuda->pending[cuda->pending_count].stop, cuda->stream), "timing");
+    cuda->pending_count++;
+}
+
+static void read_timers(Backend *backend, Timer timers[TIMER_COUNT])
+{
+    collect_times(cuda_of(backend));
+    memcpy(timers, cuda_of(backend)->timers, sizeof(Timer) * TIMER_COUNT);
+}
+
+static void reset_timers(Backend *backend)
+{
+    collect_times(cuda_of(backend));
+    memset(cuda_of(backend)->timers, 0, sizeof(Timer) * TIMER_COUNT);
+}
+
+// ---- Memory ------------------------------------------------------------------------------------------------
+
+static void *allocate(Backend *backend, size_t bytes)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    void *address = NULL;
+    if (cudaMalloc(&address, bytes > 0 ? bytes : 1) != cudaSuccess) {
+        (void)cudaGetLastError(); // the caller reports it: no device failure
+        return NULL;
+    }
+    check(cuda, cudaMemsetAsync(address, 0, bytes, cuda->stream), "clearing memory");
+    return address;
+}
+
+static void release(Backend *backend, void *address, size_t bytes)
+{
+    (void)bytes;
+    CudaBackend *cuda = cuda_of(backend);
+    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    check(cuda, cudaFree(address), "freeing memory");
+}
+
+static void upload(Backend *backend, void *target, const void *source, size_t bytes)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
+    check(cuda, cudaStreamSynchronize(cuda->stream), "upload"); // the caller may free `source` at once
+}
+
+static void download(Backend *backend, void *target, const void *source, size_t bytes)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    memset(target, 0, bytes); // defined, should the device fail
+    check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, cuda->stream), "download");
+    check(cuda, cudaStreamSynchronize(cuda->stream), "download");
+}
+
+static void copy(Backend *backend, void *target, const void *source, size_t bytes)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, cuda->stream), "copy");
+}
+
+// ---- Work --------------------------------------------------------------------------------------------------
+
+static void launch(Backend *backend, KernelId kernel, const MoteView *view)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    switch (kernel) {
+#define KERNEL_ROW(name, stage, count)                                                                              \
+    case KERNEL_ID_##name:                                                                                          \
+        if (view->count > 0) {                                                                                      \
+            begin_time(cuda, KERNEL_ID_##name, view->count);                                                        \
+            MOTE_LAUNCH(name##_global, (view->count + BLOCK_SIZE - 1) / BLOCK_SIZE, BLOCK_SIZE, cuda->stream, *view); \
+            end_time(cuda);                                                                                         \
+            check(cuda, cudaGetLastError(), "kernel " #name);                                                       \
+        }                                                                                                           \
+        break;
+#include "kernels/kernels.def"
+    default: MOTE_ASSERT(!"a kernel of the table");
+    }
+}
+
+static void sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    begin_time(cuda, PRIMITIVE_SORT, count);
+    check(cuda, cuda_sort(&cuda->temporary, keys, values, count, scratch, cuda->stream), "sort");
+    end_time(cuda);
+}
+
+static void scan(Backend *backend, uint *values, uint32_t count)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    begin_time(cuda, PRIMITIVE_SCAN, count);
+    check(cuda, cuda_scan(&cuda->temporary, values, count, cuda->stream), "scan");
+    end_time(cuda);
+}
+
+static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    begin_time(cuda, PRIMITIVE_BOUNDS, count);
+    check(cuda, cuda_find_bounds(&cuda->temporary, points, count, bounds, cuda->stream), "bounds");
+    end_time(cuda);
+}
+
+static void wait_for_all(Backend *backend)
+{
+    check(cuda_of(backend), cudaStreamSynchronize(cuda_of(backend)->stream), "waiting for the device");
+}
+
+static const char *failure(const Backend *backend)
+{
+    const CudaBackend *cuda = (const CudaBackend *)backend;
+    return cuda->failure[0] != '\0' ? cuda->failure : NULL;
+}
+
+// ---- Life --------------------------------------------------------------------------------------------------
+
+static void destroy(Backend *backend)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    for (int i = 0; i < PENDING_LIMIT; i++) {
+        if (cuda->pending[i].start != NULL) {
+            cudaEventDestroy(cuda->pending[i].start);
+        }
+        if (cuda->pending[i].stop != NULL) {
+            cudaEventDestroy(cuda->pending[i].stop);
+        }
+    }
+    cudaFree(cuda->temporary.address);
+    if (cuda->stream != NULL) {
+        cudaStreamDestroy(cuda->stream);
+    }
+    free(cuda);
+}
+
+static const BackendFunctions functions = {
+    "cuda", destroy, allocate, release, upload, download, copy, launch, sort, scan, find_bounds, wait_for_all, failure,
+    read_timers, reset_timers,
+};
+
+bool cuda_backend_probe(char *device, size_t size)
+{
+    int count = 0; // without a driver the call fails and does not write it
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+        (void)cudaGetLastError();
+        snprintf(device, size, "no usable NVIDIA GPU (%s)", error != cudaSuccess ? cudaGetErrorString(error) : "none found");
+        return false;
+    }
+    cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) {
+        snprintf(device, size, "the GPU does not answer");
+        return false;
+    }
+    snprintf(device, size, "%.100s, compute capability %d.%d", properties.name, properties.major, properties.minor);
+    return true;
+}
+
+MoteResult cuda_backend_create(const MoteBackendOptions *options, Backend **out)
+{
+    (void)options;
+    CudaBackend *cuda = (CudaBackend *)calloc(1, sizeof *cuda);
+    if (cuda == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the cuda backend");
+    }
+    cuda->base.functions = &functions;
+    check(cuda, cudaSetDevice(0), "choosing the device");
+    check(cuda, cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "creating a stream");
+    for (int i = 0; i < PENDING_LIMIT; i++) {
+        check(cuda, cudaEventCreate(&cuda->pending[i].start), "creating an event");
+        check(cuda, cudaEventCreate(&cuda->pending[i].stop), "creating an event");
+    }
+    if (cuda->failure[0] != '\0') {
+        const MoteResult result = mote_fail(MOTE_ERROR_UNAVAILABLE, "backend cuda: %s; try backend cpu", cuda->failure);
+        destroy(&cuda->base);
+        return result;
+    }
+    *out = &cuda->base;
+    return MOTE_OK;
+}

@@ -1,0 +1,287 @@
+// bench.c - `mote bench`: how long a step of a scene takes, stage by stage (as PBF Table 2), and how far that is
+// from what the machine can do.
+#include "base/clock.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/peaks.h"
+#include "mote.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMING_LIMIT = 64, STAGE_LIMIT = 16 };
+
+static const Usage usage = {
+    .command = "bench",
+    .arguments = "[SCENE...]",
+    .meaning = "Times the steps of scenes from their first one on, after a short warm-up run of each. Without a scene: "
+               "scenes/bench/dam_break_peer.json and scenes/dam_break.json.",
+    .minimum_arguments = 0,
+    .maximum_arguments = UINT32_MAX,
+};
+
+typedef struct Settings {
+    MoteBackendOptions backend;
+    OptionList scenes, overrides;
+    uint32_t steps, warm_up;
+    bool json, kernels, no_peaks;
+} Settings;
+
+typedef struct Stage {
+    const char *name;
+    double milliseconds; // a step
+} Stage;
+
+typedef struct Result {
+    char scene[512];
+    char backend[32];
+    uint32_t particles, steps;
+    double mean, median, minimum, spread; // ms a step; spread is half the distance between the quartiles
+    double neighbours, bytes_per_particle, density_error;
+    uint32_t iterations;
+    Stage stages[STAGE_LIMIT];
+    uint32_t stage_count;
+    MoteTiming kernels[TIMING_LIMIT]; // milliseconds a step
+    uint32_t kernel_count;
+    double gflops, gbytes; // a second, of the loops over neighbours
+} Result;
+
+// What the loops over neighbours do, counted from the source, for a neighbour: arithmetic operations, and bytes asked
+// of memory or cache (a 4-byte index and 16 bytes for each vec4 of the neighbour). Where a kernel has branches by
+// setting, the cheaper one is counted.
+static const struct {
+    const char *kernel;
+    double operations, bytes;
+} neighbour_costs[] = {
+    {"density_lambda", 13, 20}, {"density_delta", 24, 20}, {"smooth_velocity", 23, 36}, {"confine_vorticity", 26, 28},
+};
+
+// ---- Measuring ----
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32_t substeps, double *step_times)
+{
+    for (uint32_t f = 0; f < frames; f++) {
+        const double start = clock_seconds();
+        const MoteResult result = mote_simulation_advance_frame(simulation);
+        if (result != MOTE_OK) {
+            return result;
+        }
+        if (step_times != NULL) {
+            step_times[f] = 1e3 * (clock_seconds() - start) / substeps;
+        }
+    }
+    return MOTE_OK;
+}
+
+static void summarise_times(double *times, uint32_t count, Result *out)
+{
+    double sum = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum += times[i];
+    }
+    qsort(times, count, sizeof *times, compare_doubles);
+    out->mean = sum / count;
+    out->median = times[count / 2];
+    out->minimum = times[0];
+    out->spread = 0.5 * (times[(3 * (size_t)count) / 4 < count ? (3 * (size_t)count) / 4 : count - 1] - times[count / 4]);
+}
+
+static void summarise_stages(MoteWorld *world, Result *out)
+{
+    out->kernel_count = mote_world_timings(world, out->kernels, TIMING_LIMIT);
+    double busy = 0.0, operations = 0.0, bytes = 0.0;
+    for (uint32_t k = 0; k < out->kernel_count; k++) {
+        MoteTiming *kernel = &out->kernels[k];
+        for (size_t c = 0; c < sizeof neighbour_costs / sizeof neighbour_costs[0]; c++) {
+            if (strcmp(neighbour_costs[c].kernel, kernel->name) == 0) {
+                const double pairs = (double)kernel->invocations * out->neighbours;
+                operations += pairs * neighbour_costs[c].operations;
+                bytes += pairs * neighbour_costs[c].bytes;
+                busy += kernel->milliseconds;
+            }
+        }
+        kernel->milliseconds /= out->steps;
+        if (strcmp(kernel->stage, "statistics") == 0) {
+            continue; // not part of a step
+        }
+        uint32_t s = 0;
+        while (s < out->stage_count && strcmp(out->stages[s].name, kernel->stage) != 0) {
+            s++;
+        }
+        if (s == out->stage_count && s < STAGE_LIMIT && kernel->milliseconds > 0.0) {
+            out->stages[out->stage_count++] = (Stage){kernel->stage, 0.0};
+        }
+        if (s < out->stage_count) {
+            out->stages[s].milliseconds += kernel->milliseconds;
+        }
+    }
+    if (busy > 0.0) {
+        out->gflops = 1e-6 * operations / busy;
+        out->gbytes = 1e-6 * bytes / busy;
+    }
+}
+
+static MoteResult measure(const Settings *settings, const char *path, Result *out)
+{
+    *out = (Result){0};
+    snprintf(out->scene, sizeof out->scene, "%s", path);
+    MoteScene *scene = NULL;
+    MoteSimulation *simulation = NULL;
+    double *times = NULL;
+    MoteResult result = mote_scene_load(path, settings->overrides.items, settings->overrides.count, &scene);
+    if (result == MOTE_OK) {
+        // A run of its own, so that the measured one begins with the scene's first step.
+        result = mote_simulation_create(scene, &settings->backend, &simulation);
+        result = result == MOTE_OK ? run_frames(simulation, settings->warm_up, 1, NULL) : result;
+        mote_simulation_destroy(simulation);
+        simulation = NULL;
+    }
+    result = result == MOTE_OK ? mote_simulation_create(scene, &settings->backend, &simulation) : result;
+    if (result == MOTE_OK) {
+        MoteWorld *world = mote_simulation_world(simulation);
+        const MoteSettings solver = mote_world_settings(world);
+        const uint32_t frames = (settings->steps + solver.substeps - 1) / solver.substeps;
+        times = calloc(frames, sizeof *times);
+        if (times == NULL) {
+            result = mote_fail(MOTE_ERROR_MEMORY, "no memory for %u times", frames);
+        } else {
+            mote_world_reset_timings(world);
+            result = run_frames(simulation, frames, solver.substeps, times);
+        }
+        MoteStatistics statistics;
+        out->steps = frames * solver.substeps;
+        out->iterations = solver.iterations;
+        snprintf(out->backend, sizeof out->backend, "%s", mote_world_backend(world));
+        result = result == MOTE_OK ? mote_world_statistics(world, &statistics) : result;
+        if (result == MOTE_OK) {
+            out->particles = statistics.particles;
+            out->neighbours = statistics.neighbours_mean;
+            out->density_error = statistics.density_error_mean;
+            out->bytes_per_particle = statistics.particles > 0 ? (double)statistics.memory_bytes / statistics.particles : 0.0;
+            summarise_times(times, frames, out);
+            summarise_stages(world, out);
+        }
+    }
+    free(times);
+    mote_simulation_destroy(simulation);
+    mote_scene_destroy(scene);
+    return result;
+}
+
+// ---- Reporting ----
+
+static void print_result(const Settings *settings, const Result *r, double peak_flops, double peak_bytes)
+{
+    const double rate = (double)r->particles * r->iterations / (1e-3 * r->mean);
+    printf("%s\n  %s, %u particles, %u steps of %u iterations, %.1f neighbours\n", r->scene, r->backend, r->particles, r->steps,
+           r->iterations, r->neighbours);
+    printf("  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a particle\n",
+           r->mean, r->median, r->spread, r->minimum, 1e-6 * rate, r->bytes_per_particle);
+    double total = 0.0;
+    for (uint32_t s = 0; s < r->stage_count; s++) {
+        total += r->stages[s].milliseconds;
+    }
+    for (uint32_t s = 0; s < r->stage_count; s++) {
+        printf("    %-12s %8.3f ms %5.1f %%\n", r->stages[s].name, r->stages[s].milliseconds,
+               100.0 * r->stages[s].milliseconds / total);
+        for (uint32_t k = 0; k < r->kernel_count && settings->kernels; k++) {
+            if (strcmp(r->kernels[k].stage, r->stages[s].name) == 0 && r->kernels[k].launches > 0) {
+                printf("      %-20s %8.3f ms\n", r->kernels[k].name, r->kernels[k].milliseconds);
+            }
+        }
+    }
+    printf("  loops over neighbours: %.1f GFLOP/s, %.1f GB/s through caches", r->gflops, r->gbytes);
+    if (peak_flops > 0.0) {
+        printf(" (this machine's peaks: %.0f GFLOP/s, %.0f GB/s from memory)", peak_flops, peak_bytes);
+    }
+    printf("\n");
+}
+
+static json_t *result_as_json(const Settings *settings, const Result *r)
+{
+    json_t *stages = json_object();
+    for (uint32_t s = 0; s < r->stage_count; s++) {
+        json_object_set_new(stages, r->stages[s].name, json_real(r->stages[s].milliseconds));
+    }
+    json_t *kernels = json_object();
+    for (uint32_t k = 0; k < r->kernel_count; k++) {
+        if (r->kernels[k].launches > 0) {
+            json_object_set_new(kernels, r->kernels[k].name, json_real(r->kernels[k].milliseconds));
+        }
+    }
+    const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
+    return json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "scene", r->scene,
+                     "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps",
+                     (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum, "spread",
+                     r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle", r->bytes_per_particle,
+                     "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops", r->gflops, "gbytes_per_second",
+                     r->gbytes);
+}
+
+// ---- The command ----
+
+static OptionsOutcome parse(int argc, char **argv, Settings *s)
+{
+    *s = (Settings){.backend = {.backend = "auto"}, .steps = 120, .warm_up = 3};
+    const Option options[] = {
+        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
+        {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL, 0, 1024,
+         NULL},
+        {"portable", OPTION_FLAG, &s->backend.portable, NULL, "CPU: only the portable kernels", NULL, 0, 0, NULL},
+        {"steps", OPTION_NUMBER, &s->steps, "N", "Steps to time, rounded up to whole frames (120)", NULL, 1, 1000000, NULL},
+        {"warm-up", OPTION_NUMBER, &s->warm_up, "N", "Frames of the warm-up run (3)", NULL, 0, 1000, NULL},
+        {"set", OPTION_LIST, &s->overrides, "PATH=VALUE", "Overrides a key of the scenes", NULL, 0, 0, NULL},
+        {"json", OPTION_FLAG, &s->json, NULL, "Print one JSON object instead of a table", NULL, 0, 0, NULL},
+        {"kernels", OPTION_FLAG, &s->kernels, NULL, "Also print the time of each kernel", NULL, 0, 0, NULL},
+        {"no-peaks", OPTION_FLAG, &s->no_peaks, NULL, "Do not measure what the machine can do", NULL, 0, 0, NULL},
+    };
+    return options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scenes);
+}
+
+int command_bench(int argc, char **argv)
+{
+    static const char *standard_scenes[] = {"scenes/bench/dam_break_peer.json", "scenes/dam_break.json"};
+    Settings settings;
+    const OptionsOutcome outcome = parse(argc, argv, &settings);
+    int status = outcome == OPTIONS_WRONG ? STATUS_USAGE : STATUS_FINE;
+    if (outcome == OPTIONS_PARSED) {
+        const char *const *scenes = settings.scenes.count > 0 ? settings.scenes.items : standard_scenes;
+        const uint32_t count = settings.scenes.count > 0 ? settings.scenes.count : 2;
+        const int threads = settings.backend.threads > 0 ? (int)settings.backend.threads : omp_get_num_procs();
+        const double flops = settings.no_peaks ? 0.0 : peak_gflops(threads);
+        const double bytes = settings.no_peaks ? 0.0 : peak_gbytes_per_second(threads);
+        json_t *rows = json_array();
+        for (uint32_t i = 0; i < count && status == STATUS_FINE; i++) {
+            Result result;
+            if (measure(&settings, scenes[i], &result) != MOTE_OK) {
+                status = command_failed();
+            } else if (settings.json) {
+                json_array_append_new(rows, result_as_json(&settings, &result));
+            } else {
+                print_result(&settings, &result, flops, bytes);
+            }
+        }
+        if (settings.json && status == STATUS_FINE) {
+            json_t *root = json_pack("{s:s, s:O, s:{s:f, s:f}}", "version", mote_version(), "scenes", rows, "peaks", "gflops", flops,
+                                     "gbytes_per_second", bytes);
+            json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+            printf("\n");
+            json_decref(root);
+        }
+        json_decref(rows);
+    }
+    option_list_free(&settings.scenes);
+    option_list_free(&settings.overrides);
+    return status;
+}
