@@ -2,6 +2,13 @@
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"
 
+// What a sum of Poly6 over a padded list lacks: the particle's own share, less that of each padding entry.
+static inline float own_share(uint count, float squared_support)
+{
+    const float padding = (float)((0u - count) & 7u);
+    return (1.0f - padding) * (squared_support * squared_support * squared_support);
+}
+
 // Sum of Poly6 over a padded list and the particle itself, without the norm.
 static inline float density_sum(const vec4 *points, vec4 p, const uint *list, uint count, float squared_support)
 {
@@ -14,9 +21,7 @@ static inline float density_sum(const vec4 *points, vec4 p, const uint *list, ui
             dot_eight(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
         sum = _mm256_add_ps(sum, poly6_eight(squared, h2));
     }
-    // Each padding entry added the particle's own share once more.
-    const float extra = (float)((0u - count) & 7u);
-    return sum_eight(sum) + (1.0f - extra) * squared_support * squared_support * squared_support;
+    return sum_eight(sum) + own_share(count, squared_support);
 }
 
 typedef struct DensityAndGradients {
@@ -29,31 +34,26 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     const vec4 p = view->predicted[i];
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
-    const __m256i self = _mm256_set1_epi32((int)i);
     __m256 density = _mm256_setzero_ps(), others = _mm256_setzero_ps();
     __m256 own_x = _mm256_setzero_ps(), own_y = _mm256_setzero_ps(), own_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
         const Eight other = load_eight(view->predicted, list + k);
-        const __m256 padding =
-            _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)(list + k)), self));
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
         const __m256 squared = dot_eight(dx, dy, dz);
-        density = _mm256_add_ps(density, _mm256_andnot_ps(padding, poly6_eight(squared, h2)));
+        density = _mm256_add_ps(density, poly6_eight(squared, h2));
         const __m256 inverse_distance = inverse_root(squared);
-        const __m256 inside = _mm256_andnot_ps(padding, inside_eight(squared, inverse_distance, h));
-        const __m256 length = _mm256_mul_ps(inside, inside); // of the gradient
-        const __m256 factor = _mm256_mul_ps(length, inverse_distance);
+        const __m256 inside = inside_eight(squared, inverse_distance, h);
+        const __m256 factor = _mm256_mul_ps(_mm256_mul_ps(inside, inside), inverse_distance);
         own_x = _mm256_fmadd_ps(dx, factor, own_x);
         own_y = _mm256_fmadd_ps(dy, factor, own_y);
         own_z = _mm256_fmadd_ps(dz, factor, own_z);
-        // Coincident particles have no gradient, whatever its length would be: as in the portable kernel, which
-        // multiplies by the zero offset.
-        const __m256 apart = _mm256_cmp_ps(squared, _mm256_setzero_ps(), _CMP_GT_OQ);
-        others = _mm256_fmadd_ps(_mm256_and_ps(apart, other.w), _mm256_mul_ps(length, length), others);
+        // From the offset, not as (h - r)^4: padding and coincident particles have no gradient.
+        const __m256 squared_gradient = _mm256_mul_ps(_mm256_mul_ps(factor, factor), squared);
+        others = _mm256_fmadd_ps(other.w, squared_gradient, others);
     }
-    const float gx = sum_eight(own_x), gy = sum_eight(own_y), gz = sum_eight(own_z);
-    const float h6 = view->support_squared * view->support_squared * view->support_squared;
-    return (DensityAndGradients){sum_eight(density) + h6, sum_eight(others) + p.w * (gx * gx + gy * gy + gz * gz)};
+    const vec4 sums = sum_four(own_x, own_y, own_z, others);
+    const float own = sums.x * sums.x + sums.y * sums.y + sums.z * sums.z;
+    return (DensityAndGradients){sum_eight(density) + own_share(count, view->support_squared), sums.w + p.w * own};
 }
 
 void avx2_density_lambda(const MoteView *view, uint begin, uint end)
@@ -87,8 +87,10 @@ void avx2_measure_density(const MoteView *view, uint begin, uint end)
     }
 }
 
-// PBF eq. 14 for one particle, without the scale. `with_pressure` is known where this is inlined.
-static inline vec3 delta_sum(const MoteView *view, vec4 p, const uint *list, uint count, bool with_pressure)
+// PBF eq. 14 for one particle, without the scale. The power of the artificial pressure is known where this is
+// inlined, for the usual ones: 0 is none.
+static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view, vec4 p, const uint *list, uint count,
+                                                            uint pressure_power)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
@@ -102,10 +104,10 @@ static inline vec3 delta_sum(const MoteView *view, vec4 p, const uint *list, uin
         const __m256 inverse_distance = inverse_root(squared);
         const __m256 inside = inside_eight(squared, inverse_distance, h);
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
-        if (with_pressure) {
+        if (pressure_power > 0) {
             const __m256 ratio = _mm256_mul_ps(poly6_eight(squared, h2), reference);
             __m256 power = ratio;
-            for (uint n = 1; n < view->pressure_power; n++) {
+            for (uint n = 1; n < pressure_power; n++) {
                 power = _mm256_mul_ps(power, ratio);
             }
             lambda = _mm256_fmadd_ps(scale, power, lambda);
@@ -115,22 +117,32 @@ static inline vec3 delta_sum(const MoteView *view, vec4 p, const uint *list, uin
         sum_y = _mm256_fmadd_ps(dy, factor, sum_y);
         sum_z = _mm256_fmadd_ps(dz, factor, sum_z);
     }
-    return v3(sum_eight(sum_x), sum_eight(sum_y), sum_eight(sum_z));
+    return v3_from_v4(sum_four(sum_x, sum_y, sum_z, sum_z));
 }
 
-void avx2_density_delta(const MoteView *view, uint begin, uint end)
+static inline __attribute__((always_inline)) void delta_range(const MoteView *view, uint begin, uint end,
+                                                              uint pressure_power)
 {
     const float scale = view->gradient_scale * view->over_relaxation;
-    const bool with_pressure = view->pressure_scale > 0.0f;
     for (uint i = begin; i < end; i++) {
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        vec3 delta = with_pressure ? delta_sum(view, view->estimates[i], list, count, true)
-                                   : delta_sum(view, view->estimates[i], list, count, false);
+        vec3 delta = delta_sum(view, view->estimates[i], list, count, pressure_power);
         delta = v3_scale(delta, view->averaging != 0u ? scale * p.w / (float)(count + 1u) : scale * p.w);
         delta = v3_limit(v3_mul(delta, view->motion_mask), view->max_correction);
         view->predicted[i] = v4(p.x + delta.x, p.y + delta.y, p.z + delta.z, p.w);
+    }
+}
+
+void avx2_density_delta(const MoteView *view, uint begin, uint end)
+{
+    if (view->pressure_scale <= 0.0f) {
+        delta_range(view, begin, end, 0);
+    } else if (view->pressure_power == 4) { // PBF's choice
+        delta_range(view, begin, end, 4);
+    } else {
+        delta_range(view, begin, end, view->pressure_power);
     }
 }
 #else

@@ -12,6 +12,7 @@
 RangeFunction avx2_count_neighbours, avx2_fill_neighbours;
 RangeFunction avx2_density_lambda, avx2_density_delta, avx2_measure_density;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
+RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -90,6 +91,15 @@ static inline float sum_eight(__m256 v)
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+
+// The sums of four registers at once, in x, y, z and w.
+static inline vec4 sum_four(__m256 x, __m256 y, __m256 z, __m256 w)
+{
+    const __m256 pairs = _mm256_hadd_ps(_mm256_hadd_ps(x, y), _mm256_hadd_ps(z, w));
+    vec4 sums;
+    _mm_store_ps(&sums.x, _mm_add_ps(_mm256_castps256_ps128(pairs), _mm256_extractf128_ps(pairs, 1)));
+    return sums;
 }
 #endif
 #endif

@@ -1,8 +1,7 @@
 // avx2_velocity.c - twins of smooth_velocity and confine_vorticity.
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"
-
-#include <math.h>
+#include "kernels/kernels.h"
 
 typedef struct SmoothSums {
     vec3 drift;     // PBF eq. 17, without the scale
@@ -26,7 +25,7 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
                      uz = _mm256_sub_ps(velocity.z, vz);
         const __m256 squared = dot_eight(dx, dy, dz);
         const __m256 pair = _mm256_fmadd_ps(_mm256_add_ps(rho, velocity.w), _mm256_add_ps(w, other.w), tiny);
-        const __m256 weight = _mm256_div_ps(poly6_eight(squared, h2), pair);
+        const __m256 weight = _mm256_mul_ps(poly6_eight(squared, h2), inverse(pair));
         drift_x = _mm256_fmadd_ps(ux, weight, drift_x);
         drift_y = _mm256_fmadd_ps(uy, weight, drift_y);
         drift_z = _mm256_fmadd_ps(uz, weight, drift_z);
@@ -40,8 +39,8 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
             spin_z = _mm256_fmadd_ps(_mm256_fmsub_ps(ux, dy, _mm256_mul_ps(uy, dx)), factor, spin_z);
         }
     }
-    return (SmoothSums){v3(sum_eight(drift_x), sum_eight(drift_y), sum_eight(drift_z)),
-                        v3(sum_eight(spin_x), sum_eight(spin_y), sum_eight(spin_z))};
+    return (SmoothSums){v3_from_v4(sum_four(drift_x, drift_y, drift_z, zero)),
+                        v3_from_v4(sum_four(spin_x, spin_y, spin_z, zero))};
 }
 
 void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
@@ -59,7 +58,8 @@ void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
         view->estimates[i] = v4_from_v3(smoothed, v.w);
         if (with_vorticity) {
             const vec3 vorticity = v3_scale(sums.vorticity, vorticity_scale);
-            view->vorticities[i] = v4_from_v3(vorticity, v3_length(vorticity));
+            view->vorticities[i] = v4_from_v3(vorticity, 0.0f);
+            view->predicted[i] = v4(p.x, p.y, p.z, v3_length(vorticity));
         }
     }
 }
@@ -68,37 +68,26 @@ void avx2_confine_vorticity(const MoteView *view, uint begin, uint end)
 {
     const __m256 h = _mm256_set1_ps(view->support), zero = _mm256_setzero_ps();
     for (uint i = begin; i < end; i++) {
-        const vec4 p = view->positions[i], vorticity = view->vorticities[i];
+        const vec4 here = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-        const __m256 own = _mm256_set1_ps(vorticity.w);
+        const __m256 x = _mm256_set1_ps(here.x), y = _mm256_set1_ps(here.y), z = _mm256_set1_ps(here.z);
+        const __m256 own = _mm256_set1_ps(here.w);
         __m256 eta_x = zero, eta_y = zero, eta_z = zero;
         for (uint k = 0; k < count; k += 8) {
-            const uint *j = list + k;
-            const Eight other = load_eight(view->positions, j);
-            const __m256i indices = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)j), 2);
-            const __m256 magnitude = _mm256_i32gather_ps(&view->vorticities[0].w, indices, 4);
-            const __m256 density = _mm256_i32gather_ps(&view->velocities[0].w, indices, 4);
+            const Eight other = load_eight(view->predicted, list + k);
             const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
             const __m256 squared = dot_eight(dx, dy, dz);
             const __m256 inverse_distance = inverse_root(squared);
             const __m256 inside = inside_eight(squared, inverse_distance, h);
-            const __m256 difference = _mm256_mul_ps(_mm256_sub_ps(magnitude, own), inverse(density));
-            const __m256 weight = _mm256_mul_ps(_mm256_mul_ps(inside, inside), _mm256_mul_ps(inverse_distance, difference));
+            const __m256 factor = _mm256_mul_ps(_mm256_mul_ps(inside, inside), inverse_distance);
+            const __m256 weight = _mm256_mul_ps(factor, _mm256_sub_ps(other.w, own));
             eta_x = _mm256_fmadd_ps(dx, weight, eta_x);
             eta_y = _mm256_fmadd_ps(dy, weight, eta_y);
             eta_z = _mm256_fmadd_ps(dz, weight, eta_z);
         }
-        const vec3 eta =
-            v3_scale(v3(sum_eight(eta_x), sum_eight(eta_y), sum_eight(eta_z)), view->spiky_scale * view->rest_volume);
-        const float length = v3_length(eta);
-        if (p.w > 0.0f && length * view->support > 1e-3f * vorticity.w && length > 0.0f) {
-            const vec3 force = v3_cross(v3_scale(eta, 1.0f / length), v3_from_v4(vorticity));
-            const vec4 velocity = view->velocities[i];
-            const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), v3_mul(force, view->motion_mask), view->confinement);
-            view->velocities[i] = v4_from_v3(pushed, velocity.w);
-        }
+        const vec3 eta = v3_from_v4(sum_four(eta_x, eta_y, eta_z, zero));
+        push_by_vorticity(view, i, v3_scale(eta, view->spiky_scale * view->rest_volume), here.w);
     }
 }
 #else

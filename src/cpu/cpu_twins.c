@@ -9,6 +9,8 @@
 static RangeFunction *const twins[KERNEL_COUNT] = {
     [KERNEL_ID_count_neighbours] = avx2_count_neighbours,
     [KERNEL_ID_fill_neighbours] = avx2_fill_neighbours,
+    [KERNEL_ID_stabilize_contacts] = avx2_stabilize_contacts,
+    [KERNEL_ID_solve_contacts] = avx2_solve_contacts,
     [KERNEL_ID_density_lambda] = avx2_density_lambda,
     [KERNEL_ID_density_delta] = avx2_density_delta,
     [KERNEL_ID_smooth_velocity] = avx2_smooth_velocity,

@@ -19,8 +19,12 @@ FUNCTION vec4 penetration(Shape shape, vec3 p, float margin)
                              max_f32(shape.half_size.z - margin, 0.0f));
         const vec3 way = v3(clamp_f32(p.x, -room.x, room.x) - p.x, clamp_f32(p.y, -room.y, room.y) - p.y,
                             clamp_f32(p.z, -room.z, room.z) - p.z);
-        const float depth = v3_length(way);
-        return v4_from_v3(v3_scale(way, 1.0f / max_f32(depth, 1e-30f)), depth);
+        const float squared = v3_dot(way, way);
+        if (squared <= 0.0f) {
+            return v4(0.0f, 0.0f, 0.0f, 0.0f);
+        }
+        const float depth = sqrtf(squared);
+        return v4_from_v3(v3_scale(way, 1.0f / depth), depth);
     }
     const vec4 surface = shape_distance(shape, p);
     return v4(surface.x, surface.y, surface.z, margin - surface.w);
@@ -93,11 +97,10 @@ KERNEL(solve_contacts)
         touched = false;
         for (uint s = 0u; s < PARAMETER(shape_count); s++) {
             const Shape shape = LOAD(shapes, s);
-            const float travelled = v3_length(v3_sub(p, start));
             const bool solid = shape.inside_out == 0u && shape.kind != SHAPE_PLANE;
-            if (solid) {
+            if (solid) { // out of reach on the whole way?
                 const vec3 apart = v3_sub(p, shape.position);
-                const float reach = shape.bounding_radius + margin + travelled;
+                const float reach = shape.bounding_radius + margin + v3_length(v3_sub(p, start));
                 if (v3_dot(apart, apart) > reach * reach) {
                     continue;
                 }

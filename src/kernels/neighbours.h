@@ -123,62 +123,85 @@ FUNCTION uint hash_of_key(u64 key)
     return U32(key >> 32);
 }
 
-// Which slot a cell lands in depends on timing, what a look-up finds does not.
+// The key of the aligned 2x2x2 block that a cell is in. In key order the cells of a block follow one another.
+FUNCTION u64 block_of_key(u64 key)
+{
+    return key >> 3;
+}
+
+FUNCTION u64 key_of_cell(VIEW_COMMA uint cell)
+{
+    return LOAD(keys, LOAD(cell_starts, cell));
+}
+
+// The hash holds the first cell of each block. Which slot it lands in depends on timing, what a look-up finds
+// does not.
 KERNEL(insert_cells)
 {
+    const u64 block = block_of_key(key_of_cell(VIEW_HERE_COMMA i));
+    if (i > 0u && block_of_key(key_of_cell(VIEW_HERE_COMMA i - 1u)) == block) {
+        return;
+    }
     const uint mask = PARAMETER(cell_hash_size) - 1u;
-    uint slot = hash_of_key(LOAD(keys, LOAD(cell_starts, i))) & mask;
+    uint slot = hash_of_key(block) & mask;
     while (ATOMIC_CAS(cell_hash, slot, HASH_EMPTY, i) != HASH_EMPTY) {
         slot = (slot + 1u) & mask;
     }
 }
 
-FUNCTION uint find_cell(VIEW_COMMA u64 key)
+// The first cell of a block, or HASH_EMPTY.
+FUNCTION uint find_block(VIEW_COMMA u64 block)
 {
     const uint mask = PARAMETER(cell_hash_size) - 1u;
-    uint slot = hash_of_key(key) & mask;
+    uint slot = hash_of_key(block) & mask;
     uint cell = LOAD(cell_hash, slot);
-    while (cell != HASH_EMPTY && LOAD(keys, LOAD(cell_starts, cell)) != key) {
+    while (cell != HASH_EMPTY && block_of_key(key_of_cell(VIEW_HERE_COMMA cell)) != block) {
         slot = (slot + 1u) & mask;
         cell = LOAD(cell_hash, slot);
     }
     return cell;
 }
 
-// Collects the particles of the 3x3x3 cells around a cell as runs of consecutive particles. In Z-order the eight
-// cells of an aligned 2x2x2 block follow one another, and the neighbourhood consists of pieces of eight such
-// blocks: visited block by block, in key order inside each, at most 14 runs remain.
+// Collects the particles of the 3x3x3 cells around a cell as runs of consecutive particles. The neighbourhood
+// consists of pieces of eight 2x2x2 blocks: the cell's own, and those across its nearer side along one, two or three
+// axes, of which only the layer that touches the cell counts. In key order at most 14 runs remain.
 KERNEL(link_cells)
 {
-    const u64 key = LOAD(keys, LOAD(cell_starts, i));
-    const int x = I32(gather_bits(key));
-    const int y = I32(gather_bits(key >> 1));
-    const int z = I32(gather_bits(key >> 2));
-    const int far_x = (x & 1) == 0 ? -1 : 1; // the neighbour outside this cell's own block
-    const int far_y = (y & 1) == 0 ? -1 : 1;
-    const int far_z = (z & 1) == 0 ? -1 : 1;
+    const u64 key = key_of_cell(VIEW_HERE_COMMA i);
+    const int x = I32(gather_bits(key) >> 1); // of the block
+    const int y = I32(gather_bits(key >> 1) >> 1);
+    const int z = I32(gather_bits(key >> 2) >> 1);
+    const uint corner = U32(key & 7UL); // of the cell in its block: an even coordinate has its near side below
+    const int step_x = (corner & 1u) == 0u ? -1 : 1;
+    const int step_y = (corner & 2u) == 0u ? -1 : 1;
+    const int step_z = (corner & 4u) == 0u ? -1 : 1;
 
     uint count = 0u;
     uint begin = 0u;
     uint end = 0u;
-    for (uint block = 0u; block < 8u; block++) {
-        for (uint corner = 0u; corner < 8u; corner++) {
-            // In a far block only the layer that touches this cell belongs to the neighbourhood.
-            if ((block & corner & 7u) != 0u) {
-                continue;
+    for (uint across = 0u; across < 8u; across++) { // a bit for each axis
+        const int bx = x + ((across & 1u) != 0u ? step_x : 0);
+        const int by = y + ((across & 2u) != 0u ? step_y : 0);
+        const int bz = z + ((across & 4u) != 0u ? step_z : 0);
+        if (bx < 0 || by < 0 || bz < 0 || bx > 1048575 || by > 1048575 || bz > 1048575) {
+            continue;
+        }
+        const u64 block = zorder_key(U32(bx), U32(by), U32(bz));
+        uint cell = find_block(VIEW_HERE_COMMA block);
+        if (cell == HASH_EMPTY) {
+            continue;
+        }
+        for (; cell < PARAMETER(cell_count); cell++) {
+            const u64 cell_key = key_of_cell(VIEW_HERE_COMMA cell);
+            if (block_of_key(cell_key) != block) {
+                break;
             }
-            const int cx = (block & 1u) != 0u ? x + far_x : (x & ~1) + I32(corner & 1u);
-            const int cy = (block & 2u) != 0u ? y + far_y : (y & ~1) + I32((corner >> 1) & 1u);
-            const int cz = (block & 4u) != 0u ? z + far_z : (z & ~1) + I32((corner >> 2) & 1u);
-            if (cx < 0 || cy < 0 || cz < 0 || cx > 2097151 || cy > 2097151 || cz > 2097151) {
-                continue;
-            }
-            const uint cell = find_cell(VIEW_HERE_COMMA zorder_key(U32(cx), U32(cy), U32(cz)));
-            if (cell == HASH_EMPTY) {
+            // Across an axis the touching layer has the other parity than this cell.
+            if (((U32(cell_key & 7UL) ^ corner ^ 7u) & across) != 0u) {
                 continue;
             }
             const uint first = LOAD(cell_starts, cell);
-            if (first != end || end == begin) {
+            if (first != end) {
                 if (end != begin) {
                     STORE(cell_runs, i * CELL_RUN_LIMIT + count, uv2(begin, end));
                     count++;

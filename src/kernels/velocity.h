@@ -63,38 +63,44 @@ KERNEL(smooth_velocity)
     STORE(estimates, i, v4_from_v3(v3_add_scaled(v3_from_v4(velocity), drift, scale), velocity.w));
     if (with_vorticity) {
         vorticity = v3_scale(vorticity, PARAMETER(spiky_scale) * PARAMETER(rest_volume));
-        STORE(vorticities, i, v4_from_v3(vorticity, v3_length(vorticity)));
+        STORE(vorticities, i, v4_from_v3(vorticity, 0.0f));
+        STORE(predicted, i, v4_from_v3(v3_from_v4(position), v3_length(vorticity)));
     }
 }
 
-// Vorticity confinement (PBF eq. 16): spins fluid around where its vorticity is largest.
+// Adds the force of PBF eq. 16 to a particle's velocity. Where the gradient eta vanishes there is no direction to
+// confine towards.
+FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
+{
+    const float length = v3_length(eta);
+    if (LOAD(positions, i).w > 0.0f && length * PARAMETER(support) > 1e-3f * magnitude && length > 0.0f) {
+        const vec3 force = v3_cross(v3_scale(eta, 1.0f / length), v3_from_v4(LOAD(vorticities, i)));
+        const vec4 velocity = LOAD(velocities, i);
+        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), v3_mul(force, PARAMETER(motion_mask)),
+                                          PARAMETER(confinement));
+        STORE(velocities, i, v4_from_v3(pushed, velocity.w));
+    }
+}
+
+// Vorticity confinement (PBF eq. 16): spins fluid around where its vorticity is largest. Only the direction of the
+// magnitude's gradient counts, so all neighbours may have the same volume. The predicted positions are those of the
+// step's end by now, with the vorticity's magnitude in w: one load a neighbour.
 KERNEL(confine_vorticity)
 {
-    const vec4 position = LOAD(positions, i);
-    const vec4 vorticity = LOAD(vorticities, i);
+    const vec4 here = LOAD(predicted, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const float support = PARAMETER(support);
 
     vec3 eta = v3(0.0f, 0.0f, 0.0f); // gradient of the vorticity's magnitude
     for (uint k = 0u; k < count; k++) {
-        const uint j = LOAD(neighbours, neighbour_slot(start, k));
-        const vec3 offset = v3_sub(v3_from_v4(position), v3_from_v4(LOAD(positions, j)));
-        const float difference = LOAD(vorticities, j).w - vorticity.w;
-        const float weight = difference * spiky_factor(v3_dot(offset, offset), support) / LOAD(velocities, j).w;
+        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(other));
+        const float weight = (other.w - here.w) * spiky_factor(v3_dot(offset, offset), support);
         eta = v3_add_scaled(eta, offset, weight);
     }
     eta = v3_scale(eta, PARAMETER(spiky_scale) * PARAMETER(rest_volume));
-
-    const float length = v3_length(eta);
-    // Where the gradient vanishes there is no direction to confine towards.
-    if (position.w > 0.0f && length * support > 1e-3f * vorticity.w && length > 0.0f) {
-        const vec3 force = v3_cross(v3_scale(eta, 1.0f / length), v3_from_v4(vorticity));
-        const vec4 velocity = LOAD(velocities, i);
-        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), v3_mul(force, PARAMETER(motion_mask)),
-                                          PARAMETER(confinement));
-        STORE(velocities, i, v4_from_v3(pushed, velocity.w));
-    }
+    push_by_vorticity(VIEW_HERE_COMMA i, eta, here.w);
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 #define KEY_REMOVED 0xffffffffffffffffUL // sorts after every cell
 #define HASH_EMPTY 0xffffffffu
-#define CELL_RUN_LIMIT 14u    // contiguous pieces of a 3x3x3 neighbourhood in Z-order, see link_cells
+#define CELL_RUN_LIMIT 14u    // runs of a 3x3x3 neighbourhood in Z-order, see link_cells
 #define NEIGHBOUR_BLOCK 8u    // entries; a 32-byte sector of a GPU, an AVX2 register
 #define PHASE_FLUID 0x01000000u   // MOTE_PHASE_FLUID
 #define PHASE_REMOVED 0x80000000u // MOTE_PHASE_REMOVED

@@ -1,0 +1,112 @@
+// avx2_contacts.c - twins of stabilize_contacts and solve_contacts. Few particles touch a shape: eight at a time are
+// tested with a little slack, and only those that may be in contact go through the portable kernel. Results are the
+// portable kernels' to the bit.
+#if defined(__x86_64__)
+#include "cpu/avx2_twins.h"
+#include "kernels/kernels.h"
+
+static inline Eight rotate_eight(vec4 q, Eight v)
+{
+    const __m256 qx = _mm256_set1_ps(q.x), qy = _mm256_set1_ps(q.y), qz = _mm256_set1_ps(q.z), qw = _mm256_set1_ps(q.w);
+    const __m256 two = _mm256_set1_ps(2.0f);
+    const __m256 tx = _mm256_mul_ps(two, _mm256_fmsub_ps(qy, v.z, _mm256_mul_ps(qz, v.y)));
+    const __m256 ty = _mm256_mul_ps(two, _mm256_fmsub_ps(qz, v.x, _mm256_mul_ps(qx, v.z)));
+    const __m256 tz = _mm256_mul_ps(two, _mm256_fmsub_ps(qx, v.y, _mm256_mul_ps(qy, v.x)));
+    return (Eight){
+        _mm256_add_ps(_mm256_fmadd_ps(qw, tx, v.x), _mm256_fmsub_ps(qy, tz, _mm256_mul_ps(qz, ty))),
+        _mm256_add_ps(_mm256_fmadd_ps(qw, ty, v.y), _mm256_fmsub_ps(qz, tx, _mm256_mul_ps(qx, tz))),
+        _mm256_add_ps(_mm256_fmadd_ps(qw, tz, v.z), _mm256_fmsub_ps(qx, ty, _mm256_mul_ps(qy, tx))),
+        v.w,
+    };
+}
+
+static inline __m256 magnitude(__m256 v)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
+}
+
+// Which of eight points may be closer to the shape than `reach`; rotation and position are the pose to test.
+static inline __m256 may_touch(const Shape *shape, vec4 rotation, vec3 position, Eight p, __m256 reach)
+{
+    Eight local = {_mm256_sub_ps(p.x, _mm256_set1_ps(position.x)), _mm256_sub_ps(p.y, _mm256_set1_ps(position.y)),
+                   _mm256_sub_ps(p.z, _mm256_set1_ps(position.z)), p.w};
+    if (shape->inside_out == 0u && shape->kind != SHAPE_PLANE) { // the bounding sphere decides
+        const __m256 radius = _mm256_add_ps(_mm256_set1_ps(shape->bounding_radius), reach);
+        return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(radius, radius), _CMP_NGT_UQ);
+    }
+    local = rotate_eight(v4(-rotation.x, -rotation.y, -rotation.z, rotation.w), local);
+    if (shape->kind == SHAPE_PLANE) {
+        const __m256 height = shape->inside_out != 0u ? _mm256_sub_ps(_mm256_setzero_ps(), local.y) : local.y;
+        return _mm256_cmp_ps(height, reach, _CMP_NGT_UQ);
+    }
+    if (shape->kind == SHAPE_BOX) {
+        const __m256 x = _mm256_sub_ps(magnitude(local.x), _mm256_set1_ps(shape->half_size.x));
+        const __m256 y = _mm256_sub_ps(magnitude(local.y), _mm256_set1_ps(shape->half_size.y));
+        const __m256 z = _mm256_sub_ps(magnitude(local.z), _mm256_set1_ps(shape->half_size.z));
+        const __m256 nearest = _mm256_max_ps(x, _mm256_max_ps(y, z));
+        return _mm256_cmp_ps(_mm256_add_ps(nearest, reach), _mm256_setzero_ps(), _CMP_NLT_UQ);
+    }
+    // A spherical container, or the sphere around the middle of a capsule: inside it nothing can touch.
+    const __m256 room = _mm256_max_ps(_mm256_sub_ps(_mm256_set1_ps(shape->radius), reach), _mm256_setzero_ps());
+    return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(room, room), _CMP_NLT_UQ);
+}
+
+// How far rounding may be off: a few units in the last place of the largest coordinates involved.
+static inline __m256 rounding(Eight p, vec3 position)
+{
+    const float offset = fabsf(position.x) + fabsf(position.y) + fabsf(position.z);
+    const __m256 size = _mm256_add_ps(_mm256_add_ps(magnitude(p.x), magnitude(p.y)),
+                                      _mm256_add_ps(magnitude(p.z), _mm256_set1_ps(offset)));
+    return _mm256_mul_ps(size, _mm256_set1_ps(4e-6f));
+}
+
+static void run_marked(RangeFunction *kernel, const MoteView *view, uint first, int marks)
+{
+    for (; marks != 0; marks &= marks - 1) {
+        const uint i = first + (uint)__builtin_ctz((uint)marks);
+        kernel(view, i, i + 1u);
+    }
+}
+
+void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
+{
+    RangeFunction *const kernel = cpu_kernels[KERNEL_ID_stabilize_contacts];
+    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    uint i = begin;
+    for (; i + 8 <= end; i += 8) {
+        const Eight p = load_eight(view->positions + i, step);
+        __m256 marks = _mm256_setzero_ps();
+        for (uint s = 0; s < view->shape_count; s++) {
+            const Shape *shape = &view->shapes[s];
+            const __m256 reach = _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, shape->start_position));
+            marks = _mm256_or_ps(marks, may_touch(shape, shape->start_rotation, shape->start_position, p, reach));
+        }
+        run_marked(kernel, view, i, _mm256_movemask_ps(marks));
+    }
+    kernel(view, i, end);
+}
+
+void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
+{
+    RangeFunction *const kernel = cpu_kernels[KERNEL_ID_solve_contacts];
+    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    uint i = begin;
+    for (; i + 8 <= end; i += 8) {
+        const Eight p = load_eight(view->predicted + i, step), start = load_eight(view->positions + i, step);
+        const __m256 dx = _mm256_sub_ps(p.x, start.x), dy = _mm256_sub_ps(p.y, start.y), dz = _mm256_sub_ps(p.z, start.z);
+        const __m256 travelled = _mm256_sqrt_ps(dot_eight(dx, dy, dz)); // a sweep looks back that far
+        __m256 marks = _mm256_setzero_ps();
+        for (uint s = 0; s < view->shape_count; s++) {
+            const Shape *shape = &view->shapes[s];
+            const bool swept = shape->inside_out == 0u && shape->kind != SHAPE_PLANE;
+            __m256 reach = _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, shape->position));
+            reach = swept ? _mm256_add_ps(reach, travelled) : reach;
+            marks = _mm256_or_ps(marks, may_touch(shape, shape->rotation, shape->position, p, reach));
+        }
+        run_marked(kernel, view, i, _mm256_movemask_ps(marks));
+    }
+    kernel(view, i, end);
+}
+#else
+typedef int avx2_contacts_needs_x86_64;
+#endif
