@@ -7,6 +7,14 @@ KERNEL(clear_counters)
     STORE(counters, i, 0u);
 }
 
+// Counts a particle whose numbers have left the range of floats. It is kept where it was healthy, so that nothing
+// else is spoilt, and the step reports it when it ends.
+FUNCTION void report_unhealthy(VIEW_COMMA uint i)
+{
+    ATOMIC_ADD(counters, COUNTER_UNHEALTHY, 1u);
+    ATOMIC_MAX(counters, COUNTER_UNHEALTHY_ID, LOAD(ids, i) + 1u);
+}
+
 KERNEL(predict)
 {
     const vec4 position = LOAD(positions, i);
@@ -19,7 +27,12 @@ KERNEL(predict)
         velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
         velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
     }
-    const vec3 moved = v3_add_scaled(v3_from_v4(position), velocity, dt);
+    vec3 moved = v3_add_scaled(v3_from_v4(position), velocity, dt);
+    if (!v3_is_finite(moved)) {
+        report_unhealthy(VIEW_HERE_COMMA i);
+        velocity = v3(0.0f, 0.0f, 0.0f);
+        moved = v3_from_v4(position);
+    }
     STORE(velocities, i, v4_from_v3(velocity, old_velocity.w));
     STORE(predicted, i, v4_from_v3(moved, position.w));
 }

@@ -11,9 +11,8 @@ KERNEL(update_velocity)
 
     vec4 end = LOAD(predicted, i);
     vec3 moved = v3_sub(v3_from_v4(end), v3_from_v4(start));
-    if (!v3_is_finite(moved)) { // keep the particle where it was healthy, and report it
-        ATOMIC_ADD(counters, COUNTER_UNHEALTHY, 1u);
-        ATOMIC_MAX(counters, COUNTER_UNHEALTHY_ID, LOAD(ids, i) + 1u);
+    if (!v3_is_finite(moved)) {
+        report_unhealthy(VIEW_HERE_COMMA i);
         end = start;
         moved = v3(0.0f, 0.0f, 0.0f);
     }

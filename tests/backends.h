@@ -1,0 +1,245 @@
+// backends.h - one test body for every backend: the list of backends, and the few things that tests of the solver
+// build their worlds from.
+#ifndef MOTE_TESTS_BACKENDS_H
+#define MOTE_TESTS_BACKENDS_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mote.h"
+#include "solver/world.h"
+
+typedef struct TestBackend {
+    const char *label;
+    MoteBackendOptions options;
+} TestBackend;
+
+// Two threads on any machine: enough to go through the parallel code.
+static const TestBackend test_backends[] = {
+    {"cpu", {.backend = "cpu", .threads = 2}},
+    {"portable cpu", {.backend = "cpu", .threads = 2, .portable = true}},
+    {"cuda", {.backend = "cuda"}}, // emulated, see tests/cuda_emulation
+};
+
+// Three rows of a table of tests: the body gets its TestBackend through `state`.
+#define ON_BACKEND(test, label, number) test_row(#test " [" label "]", test, &test_backends[number])
+#define ON_EVERY_BACKEND(test)                                                                                         \
+    ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "portable cpu", 1), ON_BACKEND(test, "cuda", 2)
+
+static inline struct CMUnitTest test_row(const char *name, CMUnitTestFunction body, const TestBackend *backend)
+{
+    return (struct CMUnitTest){.name = name, .test_func = body, .initial_state = (void *)(uintptr_t)backend};
+}
+
+// ---- Results ----
+
+static inline void expect_ok(MoteResult result)
+{
+    if (result != MOTE_OK) {
+        fail_msg("%s", mote_error_message());
+    }
+}
+
+// A failure of this kind whose message holds `text`.
+static inline void expect_error(MoteResult result, MoteResult expected, const char *text)
+{
+    if (result != expected || strstr(mote_error_message(), text) == NULL) {
+        fail_msg("expected result %d with \"%s\", found %d with \"%s\"", expected, text, result,
+                 result == MOTE_OK ? "" : mote_error_message());
+    }
+}
+
+static inline void expect_near(double found, double expected, double tolerance, const char *what)
+{
+    if (!(fabs(found - expected) <= tolerance)) {
+        fail_msg("%s is %.9g, expected %.9g within %.3g", what, found, expected, tolerance);
+    }
+}
+
+// ---- Numbers that are the same in every run ----
+
+static inline uint64_t random_bits(void)
+{
+    static uint64_t state = 1;
+    state += 0x9e3779b97f4a7c15u; // splitmix64
+    uint64_t z = state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline float random_float(float low, float high)
+{
+    return low + (high - low) * ((float)(random_bits() >> 40) / 16777216.0f);
+}
+
+static inline MoteVec3 random_in_box(MoteVec3 centre, float half)
+{
+    MoteVec3 p;
+    p.x = random_float(centre.x - half, centre.x + half);
+    p.y = random_float(centre.y - half, centre.y + half);
+    p.z = random_float(centre.z - half, centre.z + half);
+    return p;
+}
+
+// ---- Worlds ----
+
+// A step with these settings moves nothing that is at rest: it sorts, lists neighbours and measures densities.
+static inline MoteSettings measuring_settings(uint32_t dimensions, float spacing, float support_ratio)
+{
+    MoteSettings settings = mote_default_settings();
+    settings.dimensions = dimensions;
+    settings.spacing = spacing;
+    settings.support_ratio = support_ratio;
+    settings.iterations = 0;
+    settings.gravity = (MoteVec3){0, 0, 0};
+    settings.viscosity = settings.vorticity = 0.0f;
+    return settings;
+}
+
+static inline MoteWorld *make_world(const TestBackend *backend, const MoteSettings *settings)
+{
+    MoteWorld *world = NULL;
+    expect_ok(mote_world_create(settings, &backend->options, &world));
+    assert_string_equal(mote_world_backend(world), backend->options.backend);
+    return world;
+}
+
+// Particles of 1 kg at rest; returns the first id.
+static inline uint32_t add_points(MoteWorld *world, const MoteVec3 *positions, uint32_t count, uint32_t phase)
+{
+    const MoteParticles particles = {.count = count, .positions = positions, .mass = 1.0f, .phase = phase};
+    uint32_t first = 0;
+    expect_ok(mote_world_add_particles(world, &particles, &first));
+    return first;
+}
+
+// One particle of 1 kg that is no fluid.
+static inline uint32_t add_grain(MoteWorld *world, MoteVec3 position, MoteVec3 velocity)
+{
+    const MoteParticles particles = {.count = 1, .positions = &position, .velocities = &velocity, .mass = 1.0f};
+    uint32_t first = 0;
+    expect_ok(mote_world_add_particles(world, &particles, &first));
+    return first;
+}
+
+// A block of nx by ny by nz water particles on the rest lattice, the first at `corner`; returns how many there are.
+static inline uint32_t add_block(MoteWorld *world, MoteVec3 corner, uint32_t nx, uint32_t ny, uint32_t nz)
+{
+    const float d = mote_world_settings(world).spacing;
+    const uint32_t count = nx * ny * nz;
+    MoteVec3 *positions = malloc(count * sizeof *positions);
+    assert_non_null(positions);
+    for (uint32_t i = 0; i < count; i++) {
+        positions[i].x = corner.x + d * (float)(i % nx);
+        positions[i].y = corner.y + d * (float)(i / nx % ny);
+        positions[i].z = corner.z + d * (float)(i / nx / ny);
+    }
+    const MoteParticles particles = {.count = count,
+                                     .positions = positions,
+                                     .mass = mote_world_particle_mass(world, 1000.0f),
+                                     .phase = MOTE_PHASE_FLUID};
+    expect_ok(mote_world_add_particles(world, &particles, NULL));
+    free(positions);
+    return count;
+}
+
+static inline void run_steps(MoteWorld *world, uint32_t count, float time_step)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        expect_ok(mote_world_step(world, time_step));
+    }
+}
+
+static inline MoteParticleView read_view(MoteWorld *world)
+{
+    MoteParticleView view;
+    expect_ok(mote_world_read(world, &view));
+    return view;
+}
+
+static inline uint64_t read_hash(MoteWorld *world)
+{
+    uint64_t hash = 0;
+    expect_ok(mote_world_state_hash(world, &hash));
+    return hash;
+}
+
+static inline MoteStatistics read_statistics(MoteWorld *world)
+{
+    MoteStatistics statistics;
+    expect_ok(mote_world_statistics(world, &statistics));
+    return statistics;
+}
+
+// A copy of a backend buffer; free it.
+static inline void *download_copy(MoteWorld *world, const void *address, size_t bytes)
+{
+    void *copy = malloc(bytes + 1);
+    assert_non_null(copy);
+    if (bytes > 0) {
+        world->backend->functions->download(world->backend, copy, address, bytes);
+    }
+    return copy;
+}
+
+// ---- Shapes ----
+
+static inline MoteQuaternion turn(MoteVec3 unit_axis, float radians)
+{
+    const float s = sinf(0.5f * radians);
+    MoteQuaternion q = {unit_axis.x * s, unit_axis.y * s, unit_axis.z * s, cosf(0.5f * radians)};
+    return q;
+}
+
+// A shape that does not move, without friction and restitution.
+static inline MoteShape still_shape(uint32_t kind, MoteVec3 position, MoteVec3 half_size, float radius)
+{
+    const MoteTransform pose = {position, {0, 0, 0, 1}};
+    MoteShape shape = {.kind = kind, .half_size = half_size, .radius = radius, .from = pose, .to = pose};
+    return shape;
+}
+
+static inline MoteShape box_container(MoteVec3 centre, MoteVec3 half_size)
+{
+    MoteShape shape = still_shape(MOTE_SHAPE_BOX, centre, half_size, 0.0f);
+    shape.inside_out = true;
+    return shape;
+}
+
+// Water at one end of a tank, its corner at the origin, that is one spacing deeper than the block's nz: columns
+// collapse to the other end. Returns the number of particles.
+static inline uint32_t build_dam_break(MoteWorld *world, uint32_t nx, uint32_t ny, uint32_t nz)
+{
+    const float d = mote_world_settings(world).spacing;
+    const MoteVec3 half = {0.5f * d * (float)(3 * nx), 0.5f * d * (float)(2 * ny), 0.5f * d * (float)(nz + 1)};
+    const MoteShape tank = box_container(half, half);
+    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    return add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, nx, ny, nz);
+}
+
+// ---- Neighbours by brute force ----
+
+// The particles nearer than the support to particle i, itself excluded, ascending, in the solver's own arithmetic.
+static inline uint32_t brute_force_neighbours(const vec4 *points, uint32_t count, float squared_support, uint32_t i,
+                                              uint32_t *list)
+{
+    uint32_t found = 0;
+    for (uint32_t j = 0; j < count; j++) {
+        const float x = points[i].x - points[j].x, y = points[i].y - points[j].y, z = points[i].z - points[j].z;
+        if (x * x + y * y + z * z < squared_support && j != i) {
+            list[found++] = j;
+        }
+    }
+    return found;
+}
+
+#endif

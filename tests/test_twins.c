@@ -1,0 +1,391 @@
+// The hand-vectorised kernels against the portable ones, launch by launch; and the backends against one another.
+#include "backends.h"
+
+#include "cpu/cpu_backend.h"
+
+enum { CPU, PORTABLE, CUDA }; // rows of test_backends
+
+// ---- A world that checks every launch of a kernel that has a twin ----
+
+static struct {
+    MoteWorld *world;
+    const BackendFunctions *plain; // what the backend did before it was watched
+    uint32_t compared[KERNEL_COUNT];
+    const char *kernel; // the name of the one at hand
+} watch;
+
+static const char *const kernel_names[] = {
+#define KERNEL_ROW(name, stage, count) #name,
+#include "kernels/kernels.def"
+};
+
+static uint32_t invocations_of(KernelId kernel, const MoteView *view)
+{
+    const uint counts[] = {
+#define KERNEL_ROW(name, stage, count) view->count,
+#include "kernels/kernels.def"
+    };
+    return counts[kernel];
+}
+
+static void *clone(const void *source, size_t bytes)
+{
+    if (source == NULL || bytes == 0) {
+        return NULL;
+    }
+    void *copy = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(copy);
+    memcpy(copy, source, bytes);
+    return copy;
+}
+
+static MoteView clone_view(const MoteView *view)
+{
+    MoteView copy = *view;
+#define BUFFER(type, name, capacity)                                                                                   \
+    copy.name = clone(view->name, watch.world->capacities[CAPACITY_##capacity] * sizeof(type));
+#include "kernels/view.def"
+    return copy;
+}
+
+static void free_view(MoteView *view)
+{
+#define BUFFER(type, name, capacity) free(view->name);
+#include "kernels/view.def"
+}
+
+static double largest_speed(const MoteView *view)
+{
+    double most = 0.0;
+    for (uint32_t i = 0; i < view->particle_count; i++) {
+        most = fmax(most, v3_length(v3_from_v4(view->velocities[i])));
+    }
+    return most;
+}
+
+static double largest_density(const MoteView *view)
+{
+    double most = 1.0;
+    for (uint32_t i = 0; i < view->particle_count; i++) {
+        most = fmax(most, view->densities[i]);
+    }
+    return most;
+}
+
+// `count` floats, `stride` apart, equal to rounding; `scale` is what 1e-5 is a fraction of.
+static void compare_floats(const char *buffer, const float *found, const float *expected, size_t count, size_t stride,
+                           double scale)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float a = found[i * stride], b = expected[i * stride];
+        if (memcmp(&a, &b, sizeof a) != 0 && !(fabs((double)a - b) <= 1e-5 * scale)) {
+            fail_msg("%s: %s of particle %zu is %.9g, expected %.9g; 1e-5 of the scale is %.3g", watch.kernel, buffer,
+                     i, a, b, 1e-5 * scale);
+        }
+    }
+}
+
+static void compare_vec4s(const char *buffer, const vec4 *found, const vec4 *expected, uint32_t count, double scale,
+                          double scale_w)
+{
+    if (found == NULL || count == 0) {
+        return;
+    }
+    compare_floats(buffer, &found->x, &expected->x, count, 4, scale);
+    compare_floats(buffer, &found->y, &expected->y, count, 4, scale);
+    compare_floats(buffer, &found->z, &expected->z, count, 4, scale);
+    compare_floats(buffer, &found->w, &expected->w, count, 4, scale_w);
+}
+
+// Integers must be equal, in all memory that the buffers hold: a twin may write nowhere else.
+#define COMPARE_EXACTLY(type, name, capacity)                                                                          \
+    if (found->name != NULL &&                                                                                         \
+        memcmp(found->name, expected->name, watch.world->capacities[CAPACITY_##capacity] * sizeof(type)) != 0) {       \
+        fail_msg("%s: " #name " differ", watch.kernel);                                                                \
+    }
+
+static void compare_views(KernelId kernel, const MoteView *found, const MoteView *expected)
+{
+    const uint32_t n = found->particle_count;
+    const double h = found->support, speed = largest_speed(expected), density = largest_density(expected);
+    // Sums of terms that cancel are as exact as the terms: lambda as a constraint violated by the largest density,
+    // vorticity as the largest velocity over the support.
+    const double lambda = density * found->rest_lambda, vorticity = speed / h;
+    const bool velocities = kernel == KERNEL_ID_smooth_velocity; // what the estimates are
+    compare_vec4s("positions", found->positions, expected->positions, n, h, 0.0);
+    compare_vec4s("predicted", found->predicted, expected->predicted, n, h, velocities ? vorticity : 0.0);
+    compare_vec4s("velocities", found->velocities, expected->velocities, n, speed, density);
+    compare_vec4s("estimates", found->estimates, expected->estimates, n, velocities ? speed : h,
+                  velocities ? density : lambda);
+    compare_vec4s("vorticities", found->vorticities, expected->vorticities, n, vorticity, vorticity);
+    compare_floats("densities", found->densities, expected->densities, n, 1, density);
+    COMPARE_EXACTLY(uint, ids, PARTICLES)
+    COMPARE_EXACTLY(uint, phases, PARTICLES)
+    COMPARE_EXACTLY(u64, keys, PARTICLES)
+    COMPARE_EXACTLY(uint, order, PARTICLES)
+    COMPARE_EXACTLY(uint, cell_scan, PARTICLES_AND_ONE)
+    COMPARE_EXACTLY(uint, cell_starts, CELLS_AND_ONE)
+    COMPARE_EXACTLY(uvec2, cell_runs, CELL_RUNS)
+    COMPARE_EXACTLY(uint, neighbour_counts, PARTICLES)
+    COMPARE_EXACTLY(uint, neighbour_starts, PARTICLES_AND_ONE)
+    COMPARE_EXACTLY(uint, neighbours, NEIGHBOURS)
+    COMPARE_EXACTLY(uint, counters, COUNTERS)
+}
+
+static void watched_launch(Backend *backend, KernelId kernel, const MoteView *view)
+{
+    if (cpu_twins()[kernel] == NULL) {
+        watch.plain->launch(backend, kernel, view);
+        return;
+    }
+    MoteView expected = clone_view(view);
+    cpu_kernels[kernel](&expected, 0, invocations_of(kernel, view));
+    watch.plain->launch(backend, kernel, view);
+    watch.kernel = kernel_names[kernel];
+    compare_views(kernel, view, &expected);
+    watch.compared[kernel]++;
+    free_view(&expected);
+}
+
+static MoteWorld *make_watched_world(const MoteSettings *settings)
+{
+    static BackendFunctions watching;
+    MoteWorld *world = make_world(&test_backends[CPU], settings);
+    watch.world = world;
+    watch.plain = world->backend->functions;
+    memset(watch.compared, 0, sizeof watch.compared);
+    watching = *watch.plain;
+    watching.launch = watched_launch;
+    world->backend->functions = &watching;
+    return world;
+}
+
+static bool without_twins(void)
+{
+    if (cpu_twins() == NULL) {
+        print_message("this CPU or build has no vectorised kernels: skipped\n");
+        return true;
+    }
+    return false;
+}
+
+// ---- Twins on what simulations give them ----
+
+static MoteSettings lively_settings(uint32_t dimensions, uint32_t mode)
+{
+    MoteSettings settings = mote_default_settings();
+    settings.dimensions = dimensions;
+    settings.density_mode = mode;
+    settings.artificial_pressure = mode == MOTE_DENSITY_BILATERAL ? 0.1f : 0.0f;
+    settings.viscosity = 0.02f;
+    settings.vorticity = 2.0f;
+    return settings;
+}
+
+static void watch_dam_break(const MoteSettings *settings)
+{
+    MoteWorld *world = make_watched_world(settings);
+    build_dam_break(world, 10, 14, settings->dimensions == 2 ? 1 : 8);
+    const MoteShape container =
+        mote_world_settings(world).dimensions == 2
+            ? still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0.9f, 0.0f, 0.0f}, (MoteVec3){0, 0, 0}, 0.2f)
+            : still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.9f, 0.1f, 0.2f}, (MoteVec3){0.1f, 0.3f, 0.1f}, 0.0f);
+    const float d = settings->spacing;
+    const MoteVec3 half = {15.0f * d, 14.0f * d, 4.5f * d};
+    MoteShape shapes[] = {box_container(half, half), container,
+                          still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f),
+                          still_shape(MOTE_SHAPE_CAPSULE, (MoteVec3){0.6f, 0.1f, 0.2f}, (MoteVec3){0, 0.2f, 0}, 0.1f)};
+    shapes[2].kinetic_friction = 0.2f;
+    expect_ok(mote_world_set_shapes(world, shapes, 4));
+    run_steps(world, 30, 1.0f / 120.0f);
+    read_statistics(world); // launches measure_density
+    for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
+        if (cpu_twins()[kernel] != NULL && watch.compared[kernel] == 0) {
+            fail_msg("the twin of %s was never launched", kernel_names[kernel]);
+        }
+    }
+    mote_world_destroy(world);
+}
+
+static void twins_agree_in_a_dam_break(void **state)
+{
+    (void)state;
+    if (without_twins()) {
+        skip();
+    }
+    for (uint32_t dimensions = 2; dimensions <= 3; dimensions++) {
+        MoteSettings settings = lively_settings(dimensions, MOTE_DENSITY_BILATERAL);
+        watch_dam_break(&settings);
+        settings.averaging = MOTE_AVERAGING_ALL;
+        settings.artificial_pressure_power = 3;
+        settings.support_ratio = 2.5f;
+        watch_dam_break(&settings);
+        settings = lively_settings(dimensions, MOTE_DENSITY_UNILATERAL);
+        watch_dam_break(&settings);
+    }
+}
+
+// Lists of every length from none: all paddings.
+static void twins_agree_with_few_neighbours(void **state)
+{
+    (void)state;
+    if (without_twins()) {
+        skip();
+    }
+    for (uint32_t mode = 0; mode < 2; mode++) {
+        MoteSettings settings = lively_settings(3, mode);
+        settings.rest_density_scale = 0.3f; // so that the unilateral constraint has something to do
+        for (float half = 0.15f; half < 3.0f; half *= 1.6f) {
+            MoteWorld *world = make_watched_world(&settings);
+            MoteVec3 points[601], velocities[601];
+            for (int i = 0; i < 601; i++) {
+                points[i] = random_in_box((MoteVec3){0, 0, 0}, half);
+                velocities[i] = random_in_box((MoteVec3){0, 0, 0}, 1.0f);
+            }
+            const MoteParticles sparse = {
+                .count = 601, .positions = points, .velocities = velocities, .mass = 0.1f, .phase = MOTE_PHASE_FLUID};
+            expect_ok(mote_world_add_particles(world, &sparse, NULL));
+            run_steps(world, 2, 1.0f / 120.0f);
+            read_statistics(world);
+            mote_world_destroy(world);
+        }
+    }
+}
+
+// Coincident ones, pinned ones, ones that are no fluid and ones of other mass, side by side.
+static void twins_agree_on_odd_particles(void **state)
+{
+    (void)state;
+    if (without_twins()) {
+        skip();
+    }
+    for (uint32_t mode = 0; mode < 2; mode++) {
+        const MoteSettings settings = lively_settings(3, mode);
+        MoteWorld *world = make_watched_world(&settings);
+        add_block(world, (MoteVec3){0, 0, 0}, 8, 8, 8);
+        add_block(world, (MoteVec3){0.1f, 0.1f, 0.1f}, 3, 3, 3); // on top of others
+        add_block(world, (MoteVec3){0.1f, 0.1f, 0.1f}, 2, 2, 2);
+        MoteVec3 points[60];
+        float masses[60];
+        for (int i = 0; i < 60; i++) {
+            points[i] = i < 12 ? (MoteVec3){0.2f, 0.2f, 0.2f} : random_in_box((MoteVec3){0.2f, 0.2f, 0.2f}, 0.25f);
+            masses[i] = i % 3 == 0 ? 0.0f : random_float(0.05f, 0.5f);
+        }
+        const MoteParticles odd = {.count = 60, .positions = points, .masses = masses, .phase = 7};
+        expect_ok(mote_world_add_particles(world, &odd, NULL));
+        run_steps(world, 5, 1.0f / 240.0f);
+        read_statistics(world);
+        mote_world_destroy(world);
+    }
+}
+
+// Neighbourhoods of more than 4096 candidates take another way through the vectorised search.
+static void twins_agree_in_overfull_cells(void **state)
+{
+    (void)state;
+    if (without_twins()) {
+        skip();
+    }
+    MoteSettings settings = lively_settings(3, MOTE_DENSITY_BILATERAL);
+    MoteWorld *world = make_watched_world(&settings);
+    enum { COUNT = 4500 };
+    MoteVec3 *points = malloc(COUNT * sizeof *points);
+    assert_non_null(points);
+    for (int i = 0; i < COUNT; i++) {
+        points[i] = random_in_box((MoteVec3){1, 1, 1}, 0.145f);
+    }
+    add_points(world, points, COUNT, MOTE_PHASE_FLUID);
+    free(points);
+    run_steps(world, 1, 1.0f / 240.0f);
+    mote_world_destroy(world);
+}
+
+// ---- Backends against one another ----
+
+static void portable_and_cuda_are_equal_to_the_bit(void **state)
+{
+    (void)state;
+    for (uint32_t variant = 0; variant < 4; variant++) {
+        const MoteSettings settings = lively_settings(2 + variant / 2, variant % 2);
+        MoteWorld *worlds[2];
+        for (int w = 0; w < 2; w++) {
+            worlds[w] = make_world(&test_backends[w == 0 ? PORTABLE : CUDA], &settings);
+            build_dam_break(worlds[w], 10, 12, settings.dimensions == 2 ? 1 : 7);
+        }
+        for (int step = 1; step <= 20; step++) {
+            run_steps(worlds[0], 1, 1.0f / 120.0f);
+            run_steps(worlds[1], 1, 1.0f / 120.0f);
+            if (step == 1 || step == 20) {
+                assert_true(read_hash(worlds[0]) == read_hash(worlds[1]));
+            }
+        }
+        mote_world_destroy(worlds[0]);
+        mote_world_destroy(worlds[1]);
+    }
+}
+
+// After one step from the same state: positions within 1e-5 of the tank, velocities within what that is over the step,
+// densities within 1e-5.
+static void twins_stay_near_the_portable_kernels(void **state)
+{
+    (void)state;
+    const float time_step = 1.0f / 120.0f;
+    for (uint32_t mode = 0; mode < 2; mode++) {
+        const MoteSettings settings = lively_settings(3, mode);
+        MoteWorld *worlds[2];
+        WorldSnapshot snapshot = {0};
+        for (int w = 0; w < 2; w++) {
+            worlds[w] = make_world(&test_backends[w == 0 ? PORTABLE : CPU], &settings);
+            build_dam_break(worlds[w], 10, 14, 8);
+        }
+        run_steps(worlds[0], 30, time_step);
+        expect_ok(world_snapshot_take(worlds[0], &snapshot));
+        expect_ok(world_snapshot_restore(worlds[1], &snapshot));
+        world_snapshot_free(&snapshot);
+        run_steps(worlds[0], 1, time_step);
+        run_steps(worlds[1], 1, time_step);
+        const MoteParticleView a = read_view(worlds[0]), b = read_view(worlds[1]);
+        assert_memory_equal(a.ids, b.ids, a.count * sizeof *a.ids);
+        const double tank = 30.0 * settings.spacing;
+        for (size_t k = 0; k < 4 * (size_t)a.count; k++) {
+            const bool density = k % 4 == 3;
+            expect_near(b.positions[k], a.positions[k], density ? 0.0 : 1e-5 * tank, "a position");
+            expect_near(b.velocities[k], a.velocities[k], density ? 1e-5 : 1e-5 * tank / time_step, "a velocity");
+        }
+        mote_world_destroy(worlds[0]);
+        mote_world_destroy(worlds[1]);
+    }
+}
+
+// Chaos parts the particles, not the water: after two seconds the centre of mass is within 1 % of the tank. (With
+// fewer particles the water itself depends on the last bits.)
+static void twins_slosh_like_the_portable_kernels(void **state)
+{
+    (void)state;
+    const MoteSettings settings = mote_default_settings();
+    double centres[2][3];
+    for (int b = CPU; b <= PORTABLE; b++) {
+        MoteWorld *world = make_world(&test_backends[b], &settings);
+        build_dam_break(world, 12, 16, 10);
+        run_steps(world, 480, 1.0f / 240.0f);
+        memcpy(centres[b], read_statistics(world).centre_of_mass, sizeof centres[b]);
+        mote_world_destroy(world);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        expect_near(centres[CPU][axis], centres[PORTABLE][axis], 0.01 * 36.0 * settings.spacing, "the centre of mass");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twins_agree_in_a_dam_break),
+        cmocka_unit_test(twins_agree_with_few_neighbours),
+        cmocka_unit_test(twins_agree_on_odd_particles),
+        cmocka_unit_test(twins_agree_in_overfull_cells),
+        cmocka_unit_test(portable_and_cuda_are_equal_to_the_bit),
+        cmocka_unit_test(twins_stay_near_the_portable_kernels),
+        cmocka_unit_test(twins_slosh_like_the_portable_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
