@@ -13,13 +13,13 @@ enum {
     PENDING_LIMIT = 256 // timed launches whose events have not been read yet
 };
 
-#define KERNEL_ROW(name, stage, count)                                               \
-    static __global__ void name##_global(const __grid_constant__ MoteView view)      \
-    {                                                                                \
-        const uint i = blockIdx.x * blockDim.x + threadIdx.x;                        \
-        if (i < view.count) {                                                        \
-            name(&view, i);                                                          \
-        }                                                                            \
+#define KERNEL_ROW(name, stage, count)                                                                                 \
+    static __global__ void name##_global(const __grid_constant__ MoteView view)                                        \
+    {                                                                                                                  \
+        const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
+        if (i < view.count) {                                                                                          \
+            name(&view, i);                                                                                            \
+        }                                                                                                              \
     }
 #include "kernels/kernels.def"
 
@@ -142,17 +142,18 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     CudaBackend *cuda = cuda_of(backend);
     switch (kernel) {
-#define KERNEL_ROW(name, stage, count)                                                                              \
-    case KERNEL_ID_##name:                                                                                          \
-        if (view->count > 0) {                                                                                      \
-            begin_time(cuda, KERNEL_ID_##name, view->count);                                                        \
-            MOTE_LAUNCH(name##_global, (view->count + BLOCK_SIZE - 1) / BLOCK_SIZE, BLOCK_SIZE, cuda->stream, *view); \
-            end_time(cuda);                                                                                         \
-            check(cuda, cudaGetLastError(), "kernel " #name);                                                       \
-        }                                                                                                           \
+#define KERNEL_ROW(name, stage, count)                                                                                 \
+    case KERNEL_ID_##name:                                                                                             \
+        if (view->count > 0) {                                                                                         \
+            begin_time(cuda, KERNEL_ID_##name, view->count);                                                           \
+            MOTE_LAUNCH(name##_global, (view->count + BLOCK_SIZE - 1) / BLOCK_SIZE, BLOCK_SIZE, cuda->stream, *view);  \
+            end_time(cuda);                                                                                            \
+            check(cuda, cudaGetLastError(), "kernel " #name);                                                          \
+        }                                                                                                              \
         break;
 #include "kernels/kernels.def"
-    default: MOTE_ASSERT(!"a kernel of the table");
+    default:
+        MOTE_ASSERT(!"a kernel of the table");
     }
 }
 
@@ -212,8 +213,8 @@ static void destroy(Backend *backend)
 }
 
 static const BackendFunctions functions = {
-    "cuda", destroy, allocate, release, upload, download, copy, launch, sort, scan, find_bounds, wait_for_all, failure,
-    read_timers, reset_timers,
+    "cuda", destroy, allocate,    release,      upload,  download,    copy,         launch,
+    sort,   scan,    find_bounds, wait_for_all, failure, read_timers, reset_timers,
 };
 
 bool cuda_backend_probe(char *device, size_t size)
@@ -222,7 +223,8 @@ bool cuda_backend_probe(char *device, size_t size)
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         (void)cudaGetLastError();
-        snprintf(device, size, "no usable NVIDIA GPU (%s)", error != cudaSuccess ? cudaGetErrorString(error) : "none found");
+        snprintf(device, size, "no usable NVIDIA GPU (%s)",
+                 error != cudaSuccess ? cudaGetErrorString(error) : "none found");
         return false;
     }
     cudaDeviceProp properties;

@@ -19,7 +19,8 @@ typedef struct CudaTemporary {
 } CudaTemporary;
 
 // cuda_primitives.cu: CUB takes long to compile and has a file of its own.
-cudaError_t cuda_sort(CudaTemporary *temporary, u64 *keys, uint *values, uint32_t count, void *scratch, cudaStream_t stream);
+cudaError_t cuda_sort(CudaTemporary *temporary, u64 *keys, uint *values, uint32_t count, void *scratch,
+                      cudaStream_t stream);
 cudaError_t cuda_scan(CudaTemporary *temporary, uint *values, uint32_t count, cudaStream_t stream);
 cudaError_t cuda_find_bounds(CudaTemporary *temporary, const vec4 *points, uint32_t count, vec4 *bounds,
                              cudaStream_t stream);

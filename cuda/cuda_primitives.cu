@@ -4,23 +4,23 @@
 #include <cub/cub.cuh>
 
 // CUB asks twice: first how much temporary memory, then for the work.
-#define WITH_TEMPORARY(temporary, call)                                \
-    do {                                                               \
-        size_t bytes = 0;                                              \
-        void *address = NULL;                                          \
-        cudaError_t error = call;                                      \
-        if (error == cudaSuccess) {                                    \
-            error = reserve(temporary, bytes);                         \
-        }                                                              \
-        if (error != cudaSuccess) {                                    \
-            return error;                                              \
-        }                                                              \
-        address = (temporary)->address;                                \
-        bytes = (temporary)->bytes;                                    \
-        error = call;                                                  \
-        if (error != cudaSuccess) {                                    \
-            return error;                                              \
-        }                                                              \
+#define WITH_TEMPORARY(temporary, call)                                                                                \
+    do {                                                                                                               \
+        size_t bytes = 0;                                                                                              \
+        void *address = NULL;                                                                                          \
+        cudaError_t error = call;                                                                                      \
+        if (error == cudaSuccess) {                                                                                    \
+            error = reserve(temporary, bytes);                                                                         \
+        }                                                                                                              \
+        if (error != cudaSuccess) {                                                                                    \
+            return error;                                                                                              \
+        }                                                                                                              \
+        address = (temporary)->address;                                                                                \
+        bytes = (temporary)->bytes;                                                                                    \
+        error = call;                                                                                                  \
+        if (error != cudaSuccess) {                                                                                    \
+            return error;                                                                                              \
+        }                                                                                                              \
     } while (0)
 
 static cudaError_t reserve(CudaTemporary *temporary, size_t bytes)
@@ -38,19 +38,22 @@ static cudaError_t reserve(CudaTemporary *temporary, size_t bytes)
     return error;
 }
 
-cudaError_t cuda_sort(CudaTemporary *temporary, u64 *keys, uint *values, uint32_t count, void *scratch, cudaStream_t stream)
+cudaError_t cuda_sort(CudaTemporary *temporary, u64 *keys, uint *values, uint32_t count, void *scratch,
+                      cudaStream_t stream)
 {
     u64 *const other_keys = (u64 *)scratch;
     uint *const other_values = (uint *)(other_keys + count);
     cub::DoubleBuffer<u64> both_keys(keys, other_keys);
     cub::DoubleBuffer<uint> both_values(values, other_values);
-    WITH_TEMPORARY(temporary, cub::DeviceRadixSort::SortPairs(address, bytes, both_keys, both_values, (int)count, 0, 64, stream));
+    WITH_TEMPORARY(temporary,
+                   cub::DeviceRadixSort::SortPairs(address, bytes, both_keys, both_values, (int)count, 0, 64, stream));
     cudaError_t error = cudaSuccess;
     if (both_keys.Current() != keys) {
         error = cudaMemcpyAsync(keys, both_keys.Current(), count * sizeof *keys, cudaMemcpyDeviceToDevice, stream);
     }
     if (error == cudaSuccess && both_values.Current() != values) {
-        error = cudaMemcpyAsync(values, both_values.Current(), count * sizeof *values, cudaMemcpyDeviceToDevice, stream);
+        error =
+            cudaMemcpyAsync(values, both_values.Current(), count * sizeof *values, cudaMemcpyDeviceToDevice, stream);
     }
     return error;
 }
@@ -78,14 +81,15 @@ struct LargerCorner {
     }
 };
 
-cudaError_t cuda_find_bounds(CudaTemporary *temporary, const vec4 *points, uint32_t count, vec4 *bounds, cudaStream_t stream)
+cudaError_t cuda_find_bounds(CudaTemporary *temporary, const vec4 *points, uint32_t count, vec4 *bounds,
+                             cudaStream_t stream)
 {
     const float far_away = 3.0e38f;
     const vec4 highest = {far_away, far_away, far_away, 0.0f};
     const vec4 lowest = {-far_away, -far_away, -far_away, 0.0f};
-    WITH_TEMPORARY(temporary, cub::DeviceReduce::Reduce(address, bytes, points, bounds, (int)count, SmallerCorner(), highest,
-                                                        stream));
-    WITH_TEMPORARY(temporary, cub::DeviceReduce::Reduce(address, bytes, points, bounds + 1, (int)count, LargerCorner(), lowest,
-                                                        stream));
+    WITH_TEMPORARY(temporary, cub::DeviceReduce::Reduce(address, bytes, points, bounds, (int)count, SmallerCorner(),
+                                                        highest, stream));
+    WITH_TEMPORARY(temporary, cub::DeviceReduce::Reduce(address, bytes, points, bounds + 1, (int)count, LargerCorner(),
+                                                        lowest, stream));
     return cudaSuccess;
 }

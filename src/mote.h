@@ -76,18 +76,18 @@ typedef struct MoteSettings {
     float rest_density_scale; // times the density measured on the rest lattice; above 1, a lattice starts loose
 
     // Time.
-    float frame_rate;    // Hz, frames a second
-    uint32_t substeps;   // solver steps a frame
-    uint32_t iterations; // constraint iterations a step
+    float frame_rate;                  // Hz, frames a second
+    uint32_t substeps;                 // solver steps a frame
+    uint32_t iterations;               // constraint iterations a step
     uint32_t stabilization_iterations; // passes that move penetrating particles out of shapes without adding velocity
-    MoteVec3 gravity;    // m/s^2
+    MoteVec3 gravity;                  // m/s^2
 
     // Density constraint.
-    uint32_t density_mode;       // MoteDensityMode
-    float relaxation;            // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
-    float over_relaxation;       // omega of UPP eq. 13
-    uint32_t averaging;          // MoteAveraging
-    float artificial_pressure;   // k of PBF eq. 13, as the compression that would push as hard; 0 is off
+    uint32_t density_mode; // MoteDensityMode
+    float relaxation;      // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
+    float over_relaxation; // omega of UPP eq. 13
+    uint32_t averaging;    // MoteAveraging
+    float artificial_pressure;          // k of PBF eq. 13, as the compression that would push as hard; 0 is off
     uint32_t artificial_pressure_power; // n of PBF eq. 13
     float artificial_pressure_distance; // |dq| of PBF eq. 13 over h
 
@@ -114,9 +114,9 @@ typedef struct MoteBackendOptions {
 } MoteBackendOptions;
 
 typedef struct MoteBackendInfo {
-    const char *name;     // "cpu", "cuda"
-    bool available;       // usable on this machine now
-    char device[128];     // the device's name, or why there is none
+    const char *name; // "cpu", "cuda"
+    bool available;   // usable on this machine now
+    char device[128]; // the device's name, or why there is none
 } MoteBackendInfo;
 
 // Fills at most `capacity` rows, best first, and returns how many there are.
@@ -132,12 +132,12 @@ typedef enum MoteShapeKind {
 } MoteShapeKind;
 
 typedef struct MoteShape {
-    uint32_t kind;      // MoteShapeKind
-    bool inside_out;    // a container: particles are kept inside
-    MoteVec3 half_size; // m
-    float radius;       // m
-    MoteTransform from; // pose at the beginning of the step
-    MoteTransform to;   // pose at its end; friction follows the surface's motion between the two
+    uint32_t kind;          // MoteShapeKind
+    bool inside_out;        // a container: particles are kept inside
+    MoteVec3 half_size;     // m
+    float radius;           // m
+    MoteTransform from;     // pose at the beginning of the step
+    MoteTransform to;       // pose at its end; friction follows the surface's motion between the two
     float static_friction;  // mu_s of UPP eq. 24
     float kinetic_friction; // mu_k of UPP eq. 24
     float restitution;      // 0 to 1, fraction of the normal speed given back
@@ -149,8 +149,8 @@ typedef struct MoteWorld MoteWorld;
 
 // A particle's phase: its group in the low 24 bits, flags above.
 #define MOTE_PHASE_GROUP_MASK 0x00ffffffu
-#define MOTE_PHASE_FLUID 0x01000000u   // takes part in density constraints
-#define MOTE_PHASE_REMOVED 0x80000000u // marked; gone after the next compaction
+#define MOTE_PHASE_FLUID      0x01000000u // takes part in density constraints
+#define MOTE_PHASE_REMOVED    0x80000000u // marked; gone after the next compaction
 
 MOTE_API MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out);
 MOTE_API void mote_world_destroy(MoteWorld *world); // NULL is allowed
@@ -183,7 +183,8 @@ MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShap
 MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
 
 MOTE_API uint32_t mote_world_particle_count(const MoteWorld *world);
-MOTE_API float mote_world_particle_mass(const MoteWorld *world, float density); // kg, of one particle of a fluid of `density` kg/m^3
+MOTE_API float mote_world_particle_mass(const MoteWorld *world,
+                                        float density); // kg, of one particle of a fluid of `density` kg/m^3
 MOTE_API const char *mote_world_backend(const MoteWorld *world);
 
 // ---- Reading and writing particles -------------------------------------------------------------------------
@@ -214,20 +215,20 @@ MOTE_API MoteResult mote_world_write_channel(MoteWorld *world, const char *name,
 typedef struct MoteStatistics {
     uint32_t particles;
     uint64_t steps;
-    uint64_t removed;           // by kill volumes and mote_world_remove_particles, since creation
-    double density_error_mean;  // mean of max(density / rest - 1, 0) over fluid particles
+    uint64_t removed;          // by kill volumes and mote_world_remove_particles, since creation
+    double density_error_mean; // mean of max(density / rest - 1, 0) over fluid particles
     double density_error_max;
-    double density_mean;        // mean of density / rest, surface included
-    double kinetic_energy;      // J
-    double potential_energy;    // J, against gravity, from the origin
-    double momentum[3];         // kg m/s
-    double angular_momentum[3]; // kg m^2/s, about the origin
-    double mass;                // kg, of the particles that can move
-    double centre_of_mass[3];   // m
+    double density_mean;          // mean of density / rest, surface included
+    double kinetic_energy;        // J
+    double potential_energy;      // J, against gravity, from the origin
+    double momentum[3];           // kg m/s
+    double angular_momentum[3];   // kg m^2/s, about the origin
+    double mass;                  // kg, of the particles that can move
+    double centre_of_mass[3];     // m
     double lowest[3], highest[3]; // m, bounding box of the particles
-    double neighbours_mean;     // of the last step
+    double neighbours_mean;       // of the last step
     uint32_t neighbours_max;
-    uint64_t memory_bytes;      // all solver buffers, capacity included
+    uint64_t memory_bytes; // all solver buffers, capacity included
 } MoteStatistics;
 MOTE_API MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out);
 
@@ -235,9 +236,9 @@ MOTE_API MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
 MOTE_API MoteResult mote_world_state_hash(MoteWorld *world, uint64_t *out);
 
 typedef struct MoteTiming {
-    const char *name;     // of the kernel or primitive
-    const char *stage;    // what it belongs to: integrate, sort, neighbours, density, contacts, velocity
-    double milliseconds;  // since the last reset
+    const char *name;    // of the kernel or primitive
+    const char *stage;   // what it belongs to: integrate, sort, neighbours, density, contacts, velocity
+    double milliseconds; // since the last reset
     uint64_t launches;
     uint64_t invocations;
 } MoteTiming;
@@ -250,14 +251,16 @@ MOTE_API void mote_world_reset_timings(MoteWorld *world);
 typedef struct MoteScene MoteScene;
 
 // Loads a scene file (docs/scene-format.md). Each override is "path=value", as in "solver.iterations=10".
-MOTE_API MoteResult mote_scene_load(const char *path, const char *const *overrides, uint32_t override_count, MoteScene **out);
+MOTE_API MoteResult mote_scene_load(const char *path, const char *const *overrides, uint32_t override_count,
+                                    MoteScene **out);
 MOTE_API void mote_scene_destroy(MoteScene *scene);
 
 // A simulation is a scene's world with its emitters, keyframes and clock.
 typedef struct MoteSimulation MoteSimulation;
 
 // The scene must outlive the simulation.
-MOTE_API MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options, MoteSimulation **out);
+MOTE_API MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options,
+                                           MoteSimulation **out);
 MOTE_API void mote_simulation_destroy(MoteSimulation *simulation);
 MOTE_API MoteResult mote_simulation_advance_frame(MoteSimulation *simulation);
 MOTE_API MoteWorld *mote_simulation_world(MoteSimulation *simulation);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const MoteBackendOptions backends[] = {{.backend = "cpu"}, {.backend = "cpu", .portable = true}, {.backend = "cuda"}};
+static const MoteBackendOptions backends[] = {
+    {.backend = "cpu"}, {.backend = "cpu", .portable = true}, {.backend = "cuda"}};
 enum { BACKEND_COUNT = sizeof backends / sizeof backends[0], SIDE = 10, COUNT = SIDE * SIDE * SIDE };
 
 static MoteWorld *make_tank(MoteSettings settings, int backend, bool with_block)
@@ -20,7 +21,8 @@ static MoteWorld *make_tank(MoteSettings settings, int backend, bool with_block)
         fail_msg("%s", mote_error_message());
     }
     const MoteTransform pose = {{0, 1, 0}, {0, 0, 0, 1}};
-    const MoteShape box = {.kind = MOTE_SHAPE_BOX, .inside_out = true, .half_size = {0.5f, 1, 0.5f}, .from = pose, .to = pose};
+    const MoteShape box = {
+        .kind = MOTE_SHAPE_BOX, .inside_out = true, .half_size = {0.5f, 1, 0.5f}, .from = pose, .to = pose};
     assert_int_equal(mote_world_set_shapes(world, &box, 1), MOTE_OK);
     if (with_block) {
         static MoteVec3 positions[COUNT];
@@ -28,8 +30,10 @@ static MoteWorld *make_tank(MoteSettings settings, int backend, bool with_block)
             positions[i] = (MoteVec3){0.05f * (float)(i % SIDE) - 0.4f, 0.05f * (float)(i / SIDE % SIDE) + 0.1f,
                                       0.05f * (float)(i / SIDE / SIDE) - 0.4f};
         }
-        const MoteParticles particles = {
-            .count = COUNT, .positions = positions, .mass = mote_world_particle_mass(world, 1000), .phase = MOTE_PHASE_FLUID};
+        const MoteParticles particles = {.count = COUNT,
+                                         .positions = positions,
+                                         .mass = mote_world_particle_mass(world, 1000),
+                                         .phase = MOTE_PHASE_FLUID};
         assert_int_equal(mote_world_add_particles(world, &particles, NULL), MOTE_OK);
     }
     return world;
@@ -124,7 +128,8 @@ static void bad_particles_are_refused(void **state)
         }
         const float masses[] = {NAN, -1.0f, INFINITY, 1e-45f};
         for (int k = 0; k < 4; k++) {
-            const MoteParticles particles = {.count = 1, .positions = &good, .mass = masses[k], .phase = MOTE_PHASE_FLUID};
+            const MoteParticles particles = {
+                .count = 1, .positions = &good, .mass = masses[k], .phase = MOTE_PHASE_FLUID};
             assert_int_equal(mote_world_add_particles(world, &particles, NULL), MOTE_ERROR_INPUT);
         }
         assert_int_equal(mote_world_particle_count(world), COUNT);
@@ -165,8 +170,8 @@ static void extreme_values(void **state)
         const MoteVec3 positions[] = {{0, 0.3f, 0}, {0.02f, 0.3f, 0}, {0.1f, 0.6f, 0}};
         const MoteVec3 velocities[] = {{1e30f, 0, 0}, {0, -3e38f, 0}, {1e19f, 1e19f, 1e19f}};
         const float masses[] = {1e-6f, 1e6f, 1.0f};
-        const MoteParticles particles = {.count = 3, .positions = positions, .velocities = velocities, .masses = masses,
-                                         .phase = MOTE_PHASE_FLUID};
+        const MoteParticles particles = {
+            .count = 3, .positions = positions, .velocities = velocities, .masses = masses, .phase = MOTE_PHASE_FLUID};
         assert_int_equal(mote_world_add_particles(world, &particles, NULL), MOTE_OK);
         step_and_check(world, 1.0f / 240.0f, 60, "extreme");
         mote_world_destroy(world);
@@ -201,9 +206,9 @@ static void overflow_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_time_step),           cmocka_unit_test(clamps_switched_off),
-        cmocka_unit_test(coincident_particles),    cmocka_unit_test(bad_particles_are_refused),
-        cmocka_unit_test(pinned_particles_stay),   cmocka_unit_test(extreme_values),
+        cmocka_unit_test(any_time_step),         cmocka_unit_test(clamps_switched_off),
+        cmocka_unit_test(coincident_particles),  cmocka_unit_test(bad_particles_are_refused),
+        cmocka_unit_test(pinned_particles_stay), cmocka_unit_test(extreme_values),
         cmocka_unit_test(overflow_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,9 +17,10 @@
 static const char schema_path[] = MOTE_SOURCE_DIR "/scenes/schema.json";
 static const char document_path[] = MOTE_SOURCE_DIR "/docs/scene-format.md";
 
-static char *read_all(const char *path)
+// Not inlined: gcc 12 would then take what `text` points to for `text` itself, and warn.
+__attribute__((noinline)) static char *read_all(const char *path)
 {
-    char *text;
+    char *text = NULL;
     size_t size;
     if (file_read(path, 0, &text, &size) != MOTE_OK) {
         fail_msg("%s", mote_error_message());

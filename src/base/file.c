@@ -10,7 +10,8 @@
 
 static MoteResult fail_with_errno(const char *what, const char *path, int error)
 {
-    return mote_fail(error == ENOMEM ? MOTE_ERROR_MEMORY : MOTE_ERROR_IO, "%s: cannot %s: %s", path, what, strerror(error));
+    return mote_fail(error == ENOMEM ? MOTE_ERROR_MEMORY : MOTE_ERROR_IO, "%s: cannot %s: %s", path, what,
+                     strerror(error));
 }
 
 MoteResult file_read(const char *path, size_t limit, char **bytes, size_t *size)

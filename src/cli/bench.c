@@ -58,7 +58,10 @@ static const struct {
     const char *kernel;
     double operations, bytes;
 } neighbour_costs[] = {
-    {"density_lambda", 13, 20}, {"density_delta", 24, 20}, {"smooth_velocity", 23, 36}, {"confine_vorticity", 26, 28},
+    {"density_lambda", 13, 20},
+    {"density_delta", 24, 20},
+    {"smooth_velocity", 23, 36},
+    {"confine_vorticity", 26, 28},
 };
 
 // ---- Measuring ----
@@ -94,7 +97,8 @@ static void summarise_times(double *times, uint32_t count, Result *out)
     out->mean = sum / count;
     out->median = times[count / 2];
     out->minimum = times[0];
-    out->spread = 0.5 * (times[(3 * (size_t)count) / 4 < count ? (3 * (size_t)count) / 4 : count - 1] - times[count / 4]);
+    out->spread =
+        0.5 * (times[(3 * (size_t)count) / 4 < count ? (3 * (size_t)count) / 4 : count - 1] - times[count / 4]);
 }
 
 static void summarise_stages(MoteWorld *world, Result *out)
@@ -168,7 +172,8 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
             out->particles = statistics.particles;
             out->neighbours = statistics.neighbours_mean;
             out->density_error = statistics.density_error_mean;
-            out->bytes_per_particle = statistics.particles > 0 ? (double)statistics.memory_bytes / statistics.particles : 0.0;
+            out->bytes_per_particle =
+                statistics.particles > 0 ? (double)statistics.memory_bytes / statistics.particles : 0.0;
             summarise_times(times, frames, out);
             summarise_stages(world, out);
         }
@@ -184,9 +189,10 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
 static void print_result(const Settings *settings, const Result *r, double peak_flops, double peak_bytes)
 {
     const double rate = (double)r->particles * r->iterations / (1e-3 * r->mean);
-    printf("%s\n  %s, %u particles, %u steps of %u iterations, %.1f neighbours\n", r->scene, r->backend, r->particles, r->steps,
-           r->iterations, r->neighbours);
-    printf("  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a particle\n",
+    printf("%s\n  %s, %u particles, %u steps of %u iterations, %.1f neighbours\n", r->scene, r->backend, r->particles,
+           r->steps, r->iterations, r->neighbours);
+    printf("  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a "
+           "particle\n",
            r->mean, r->median, r->spread, r->minimum, 1e-6 * rate, r->bytes_per_particle);
     double total = 0.0;
     for (uint32_t s = 0; s < r->stage_count; s++) {
@@ -221,12 +227,12 @@ static json_t *result_as_json(const Settings *settings, const Result *r)
         }
     }
     const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
-    return json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "scene", r->scene,
-                     "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps",
-                     (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum, "spread",
-                     r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle", r->bytes_per_particle,
-                     "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops", r->gflops, "gbytes_per_second",
-                     r->gbytes);
+    return json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "scene",
+                     r->scene, "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles,
+                     "steps", (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min",
+                     r->minimum, "spread", r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle",
+                     r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean", r->density_error,
+                     "gflops", r->gflops, "gbytes_per_second", r->gbytes);
 }
 
 // ---- The command ----
@@ -235,11 +241,13 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
 {
     *s = (Settings){.backend = {.backend = "auto"}, .steps = 120, .warm_up = 3};
     const Option options[] = {
-        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
-        {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL, 0, 1024,
-         NULL},
+        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu or cuda", "auto|cpu|cuda", 0,
+         0, NULL},
+        {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
+         0, 1024, NULL},
         {"portable", OPTION_FLAG, &s->backend.portable, NULL, "CPU: only the portable kernels", NULL, 0, 0, NULL},
-        {"steps", OPTION_NUMBER, &s->steps, "N", "Steps to time, rounded up to whole frames (120)", NULL, 1, 1000000, NULL},
+        {"steps", OPTION_NUMBER, &s->steps, "N", "Steps to time, rounded up to whole frames (120)", NULL, 1, 1000000,
+         NULL},
         {"warm-up", OPTION_NUMBER, &s->warm_up, "N", "Frames of the warm-up run (3)", NULL, 0, 1000, NULL},
         {"set", OPTION_LIST, &s->overrides, "PATH=VALUE", "Overrides a key of the scenes", NULL, 0, 0, NULL},
         {"json", OPTION_FLAG, &s->json, NULL, "Print one JSON object instead of a table", NULL, 0, 0, NULL},
@@ -273,8 +281,8 @@ int command_bench(int argc, char **argv)
             }
         }
         if (settings.json && status == STATUS_FINE) {
-            json_t *root = json_pack("{s:s, s:O, s:{s:f, s:f}}", "version", mote_version(), "scenes", rows, "peaks", "gflops", flops,
-                                     "gbytes_per_second", bytes);
+            json_t *root = json_pack("{s:s, s:O, s:{s:f, s:f}}", "version", mote_version(), "scenes", rows, "peaks",
+                                     "gflops", flops, "gbytes_per_second", bytes);
             json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
             printf("\n");
             json_decref(root);

@@ -78,7 +78,8 @@ void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];
-            const __m256 reach = _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, shape->start_position));
+            const __m256 reach =
+                _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, shape->start_position));
             marks = _mm256_or_ps(marks, may_touch(shape, shape->start_rotation, shape->start_position, p, reach));
         }
         run_marked(kernel, view, i, _mm256_movemask_ps(marks));
@@ -93,7 +94,8 @@ void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
         const Eight p = load_eight(view->predicted + i, step), start = load_eight(view->positions + i, step);
-        const __m256 dx = _mm256_sub_ps(p.x, start.x), dy = _mm256_sub_ps(p.y, start.y), dz = _mm256_sub_ps(p.z, start.z);
+        const __m256 dx = _mm256_sub_ps(p.x, start.x), dy = _mm256_sub_ps(p.y, start.y),
+                     dz = _mm256_sub_ps(p.z, start.z);
         const __m256 travelled = _mm256_sqrt_ps(dot_eight(dx, dy, dz)); // a sweep looks back that far
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {

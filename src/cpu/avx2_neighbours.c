@@ -41,9 +41,9 @@ static bool collect(const MoteView *view, uint cell, Candidates *to)
         uint j = begin;
         // Whole eights may run past the end of the run, never past the array: the next run overwrites them.
         for (; j + 8 <= end; j += 8, p += 8, at += 8) {
-            const Eight eight = transpose_eight(_mm_load_ps(&p[0].x), _mm_load_ps(&p[1].x), _mm_load_ps(&p[2].x),
-                                                _mm_load_ps(&p[3].x), _mm_load_ps(&p[4].x), _mm_load_ps(&p[5].x),
-                                                _mm_load_ps(&p[6].x), _mm_load_ps(&p[7].x));
+            const Eight eight =
+                transpose_eight(_mm_load_ps(&p[0].x), _mm_load_ps(&p[1].x), _mm_load_ps(&p[2].x), _mm_load_ps(&p[3].x),
+                                _mm_load_ps(&p[4].x), _mm_load_ps(&p[5].x), _mm_load_ps(&p[6].x), _mm_load_ps(&p[7].x));
             _mm256_storeu_ps(to->x + at, eight.x);
             _mm256_storeu_ps(to->y + at, eight.y);
             _mm256_storeu_ps(to->z + at, eight.z);

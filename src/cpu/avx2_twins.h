@@ -22,7 +22,8 @@ typedef struct Eight {
 } Eight;
 
 // Four 4x4 transposes at once: from eight (x, y, z, w) to eight x, eight y, ...
-static inline Eight transpose_eight(__m128 p0, __m128 p1, __m128 p2, __m128 p3, __m128 p4, __m128 p5, __m128 p6, __m128 p7)
+static inline Eight transpose_eight(__m128 p0, __m128 p1, __m128 p2, __m128 p3, __m128 p4, __m128 p5, __m128 p6,
+                                    __m128 p7)
 {
     const __m256 a = _mm256_insertf128_ps(_mm256_castps128_ps256(p0), p4, 1);
     const __m256 b = _mm256_insertf128_ps(_mm256_castps128_ps256(p1), p5, 1);

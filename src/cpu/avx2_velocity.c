@@ -13,7 +13,8 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
                                      bool with_vorticity)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z), w = _mm256_set1_ps(p.w);
-    const __m256 vx = _mm256_set1_ps(v.x), vy = _mm256_set1_ps(v.y), vz = _mm256_set1_ps(v.z), rho = _mm256_set1_ps(v.w);
+    const __m256 vx = _mm256_set1_ps(v.x), vy = _mm256_set1_ps(v.y), vz = _mm256_set1_ps(v.z),
+                 rho = _mm256_set1_ps(v.w);
     const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
     const __m256 zero = _mm256_setzero_ps(), tiny = _mm256_set1_ps(1e-30f);
     __m256 drift_x = zero, drift_y = zero, drift_z = zero, spin_x = zero, spin_y = zero, spin_z = zero;
@@ -52,8 +53,8 @@ void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
         const vec4 p = view->positions[i], v = view->velocities[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        const SmoothSums sums = with_vorticity ? smooth_sums(view, p, v, list, count, true)
-                                               : smooth_sums(view, p, v, list, count, false);
+        const SmoothSums sums =
+            with_vorticity ? smooth_sums(view, p, v, list, count, true) : smooth_sums(view, p, v, list, count, false);
         const vec3 smoothed = v3_add_scaled(v3_from_v4(v), sums.drift, drift_scale * p.w);
         view->estimates[i] = v4_from_v3(smoothed, v.w);
         if (with_vorticity) {

@@ -55,10 +55,13 @@ static void add_time(CpuBackend *cpu, KernelId timer, double since, uint64_t inv
 static uint32_t invocations_of(KernelId kernel, const MoteView *view)
 {
     switch (kernel) {
-#define KERNEL_ROW(name, stage, count) \
-    case KERNEL_ID_##name: return view->count;
+#define KERNEL_ROW(name, stage, count)                                                                                 \
+    case KERNEL_ID_##name:                                                                                             \
+        return view->count;
 #include "kernels/kernels.def"
-    default: MOTE_ASSERT(!"a kernel of the table"); return 0;
+    default:
+        MOTE_ASSERT(!"a kernel of the table");
+        return 0;
     }
 }
 

@@ -5,12 +5,12 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define KERNEL_ROW(name, stage, count)                                     \
-    static void name##_range(const MoteView *view, uint begin, uint end)   \
-    {                                                                      \
-        for (uint i = begin; i < end; i++) {                               \
-            name(view, i);                                                 \
-        }                                                                  \
+#define KERNEL_ROW(name, stage, count)                                                                                 \
+    static void name##_range(const MoteView *view, uint begin, uint end)                                               \
+    {                                                                                                                  \
+        for (uint i = begin; i < end; i++) {                                                                           \
+            name(view, i);                                                                                             \
+        }                                                                                                              \
     }
 #include "kernels/kernels.def"
 
@@ -22,15 +22,15 @@ RangeFunction *const cpu_kernels[KERNEL_COUNT] = {
 // GLSL reads the view in scalar layout. Without padding that is the C layout: no field may need any.
 struct __attribute__((packed)) PackedView {
 #define BUFFER(type, name, capacity) type *name;
-#define EXTERNAL(type, name) type *name;
-#define PARAMETER_ROW(type, name) type name;
+#define EXTERNAL(type, name)         type *name;
+#define PARAMETER_ROW(type, name)    type name;
 #include "kernels/view.def"
 };
-#define BUFFER(type, name, capacity) \
+#define BUFFER(type, name, capacity)                                                                                   \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
-#define EXTERNAL(type, name) \
+#define EXTERNAL(type, name)                                                                                           \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
-#define PARAMETER_ROW(type, name) \
+#define PARAMETER_ROW(type, name)                                                                                      \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define ELEMENT(type, size) static_assert(sizeof(type) % (size) == 0, "size of " #type);
 #include "kernels/view.def"

@@ -144,8 +144,10 @@ void cpu_find_bounds(const vec4 *points, uint32_t count, vec4 *bounds, int threa
     const int parts = threads_for(count, threads);
     float low_x = INFINITY, low_y = INFINITY, low_z = INFINITY;
     float high_x = -INFINITY, high_y = -INFINITY, high_z = -INFINITY;
-#pragma omp parallel for num_threads(parts) schedule(static) \
-    reduction(min : low_x, low_y, low_z) reduction(max : high_x, high_y, high_z)
+#pragma omp parallel for num_threads(parts) schedule(static) reduction(min                                             \
+                                                                       : low_x, low_y, low_z)                          \
+    reduction(max                                                                                                      \
+              : high_x, high_y, high_z)
     for (uint32_t i = 0; i < count; i++) {
         const vec4 p = points[i];
         low_x = p.x < low_x ? p.x : low_x;

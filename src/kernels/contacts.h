@@ -6,9 +6,9 @@
 #ifndef MOTE_CONTACTS_H
 #define MOTE_CONTACTS_H
 
-#define CONTACT_PASSES 3u      // over all shapes: enough for the corner where three walls meet
-#define SWEEP_STEPS 32u        // of sphere tracing; a sweep that runs out ends at its last, safe point
-#define SWEEP_TOLERANCE 0.01f  // of the margin
+#define CONTACT_PASSES  3u    // over all shapes: enough for the corner where three walls meet
+#define SWEEP_STEPS     32u   // of sphere tracing; a sweep that runs out ends at its last, safe point
+#define SWEEP_TOLERANCE 0.01f // of the margin
 
 // Penetration into a shape grown by the margin: the way out (xyz, unit) and the depth (w), which is not positive
 // where there is no contact. `p` is in the shape's frame. A box container pushes off all its walls at once.

@@ -47,8 +47,8 @@ KERNEL(density_lambda)
         if (PARAMETER(unilateral) != 0u) {
             lambda = -max_f32(density - 1.0f, 0.0f) * PARAMETER(rest_lambda);
         } else {
-            lambda = (1.0f - density) /
-                     (density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation));
+            lambda =
+                (1.0f - density) / (density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation));
         }
     }
     STORE(densities, i, density);

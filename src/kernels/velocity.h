@@ -75,8 +75,8 @@ FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
     if (LOAD(positions, i).w > 0.0f && length * PARAMETER(support) > 1e-3f * magnitude && length > 0.0f) {
         const vec3 force = v3_cross(v3_scale(eta, 1.0f / length), v3_from_v4(LOAD(vorticities, i)));
         const vec4 velocity = LOAD(velocities, i);
-        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), v3_mul(force, PARAMETER(motion_mask)),
-                                          PARAMETER(confinement));
+        const vec3 pushed =
+            v3_add_scaled(v3_from_v4(velocity), v3_mul(force, PARAMETER(motion_mask)), PARAMETER(confinement));
         STORE(velocities, i, v4_from_v3(pushed, velocity.w));
     }
 }

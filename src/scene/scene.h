@@ -78,11 +78,11 @@ typedef struct SceneValues {
 } SceneValues;
 
 // SCENE_AT(values, fluid, i) is the i-th SceneFluid, SCENE_COUNT(values, fluid) how many there are.
-#define SECTION(section, type, json_key, kind, meaning)                     \
-    typedef type scene_type_##section;                                      \
-    static inline type *scene_at_##section(const SceneValues *values, uint32_t i) \
-    {                                                                       \
-        return (type *)values->sections[SCENE_SECTION_##section].data + i;  \
+#define SECTION(section, type, json_key, kind, meaning)                                                                \
+    typedef type scene_type_##section;                                                                                 \
+    static inline type *scene_at_##section(const SceneValues *values, uint32_t i)                                      \
+    {                                                                                                                  \
+        return (type *)values->sections[SCENE_SECTION_##section].data + i;                                             \
     }
 #include "keys.def"
 #define SCENE_AT(values, section, i) scene_at_##section(values, i)
@@ -108,7 +108,7 @@ typedef struct SceneKey {
     double minimum, maximum;
     const char *standard; // the default, as JSON
     SceneAnimation animation;
-    const char *choices;  // separated by '|'
+    const char *choices; // separated by '|'
     const char *meaning;
     size_t offset; // of the field in the section's struct
 } SceneKey;
@@ -132,8 +132,8 @@ typedef struct SceneTrack {
 } SceneTrack;
 
 struct MoteScene {
-    char *path;   // as given
-    char *name;   // "name" in the file, or the file's name without folder and extension
+    char *path;         // as given
+    char *name;         // "name" in the file, or the file's name without folder and extension
     SceneValues values; // at time 0, animated values included
     SceneTrack *tracks;
     uint32_t track_count;
@@ -152,7 +152,7 @@ const SceneMaterial *scene_material(const SceneValues *values, const char *name)
 
 // ---- Documents made from the table (schema.c) ----
 
-MoteResult scene_write_schema(const char *path);         // JSON Schema
+MoteResult scene_write_schema(const char *path);          // JSON Schema
 MoteResult scene_write_format_document(const char *path); // Markdown
 
 #endif

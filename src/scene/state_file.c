@@ -86,7 +86,7 @@ static StateSection channel_section(const ChannelSnapshot *channel, uint32_t par
 {
     _Static_assert(sizeof CHANNEL_PREFIX + WORLD_CHANNEL_NAME_SIZE <= STATE_SECTION_NAME, "a channel's name fits");
     char name[STATE_SECTION_NAME] = CHANNEL_PREFIX;
-    strncat(name, channel->name, WORLD_CHANNEL_NAME_SIZE - 1);
+    memcpy(name + strlen(CHANNEL_PREFIX), channel->name, strlen(channel->name) + 1);
     return section_of(name, STATE_F32, channel->components, particles);
 }
 

@@ -25,8 +25,8 @@ static void release(MoteWorld *world, void *old, size_t element, uint64_t capaci
 }
 
 // One buffer of this capacity kind, wherever its pointer is.
-static MoteResult resize_one(MoteWorld *world, void *address_of_pointer, size_t element, uint64_t before, uint64_t after,
-                             uint64_t keep)
+static MoteResult resize_one(MoteWorld *world, void *address_of_pointer, size_t element, uint64_t before,
+                             uint64_t after, uint64_t keep)
 {
     void *old;
     memcpy(&old, address_of_pointer, sizeof old);
@@ -66,9 +66,9 @@ static MoteResult resize(MoteWorld *world, Capacity kind, uint64_t after, uint64
     // Should one allocation fail, the buffers already grown keep their size: every buffer then still holds at least
     // `before` elements, and the recorded capacity stays the smaller one.
     MoteResult result = MOTE_OK;
-#define BUFFER(type, name, capacity)                                                                        \
-    if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                 \
-        result = resize_one(world, &world->view.name, sizeof(type), before, after, keep);                   \
+#define BUFFER(type, name, capacity)                                                                                   \
+    if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                            \
+        result = resize_one(world, &world->view.name, sizeof(type), before, after, keep);                              \
     }
 #include "kernels/view.def"
     if (kind == CAPACITY_PARTICLES) {
@@ -116,8 +116,8 @@ MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
 
 MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel)
 {
-    return resize_one(world, &channel->words, sizeof(uint) * channel->components, 0, world->capacities[CAPACITY_PARTICLES],
-                      0);
+    return resize_one(world, &channel->words, sizeof(uint) * channel->components, 0,
+                      world->capacities[CAPACITY_PARTICLES], 0);
 }
 
 void world_free_buffers(MoteWorld *world)

@@ -11,7 +11,8 @@ static MoteResult convert_pose(const char *what, uint32_t i, MoteTransform pose,
     const MoteQuaternion q = pose.rotation;
     const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
     if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z) || !(fabsf(length - 1.0f) < 1e-2f)) {
-        return mote_fail(MOTE_ERROR_INPUT, "%s %u has a pose that is not finite, or a rotation not of unit length", what, i);
+        return mote_fail(MOTE_ERROR_INPUT, "%s %u has a pose that is not finite, or a rotation not of unit length",
+                         what, i);
     }
     *position = v3(p.x, p.y, p.z);
     *rotation = v4(q.x / length, q.y / length, q.z / length, q.w / length);
@@ -21,12 +22,13 @@ static MoteResult convert_pose(const char *what, uint32_t i, MoteTransform pose,
 static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *from, Shape *to)
 {
     const MoteVec3 size = from->half_size;
-    const float numbers[] = {size.x, size.y, size.z, from->radius, from->static_friction, from->kinetic_friction,
-                             from->restitution};
+    const float numbers[] = {
+        size.x, size.y, size.z, from->radius, from->static_friction, from->kinetic_friction, from->restitution};
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         if (!isfinite(numbers[k]) || numbers[k] < 0.0f) {
-            return mote_fail(MOTE_ERROR_INPUT, "%s %u has %g among its sizes and coefficients, expected numbers not below 0",
-                             what, i, (double)numbers[k]);
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "%s %u has %g among its sizes and coefficients, expected numbers not below 0", what, i,
+                             (double)numbers[k]);
         }
     }
     if (from->kind > MOTE_SHAPE_CAPSULE) {
@@ -48,16 +50,23 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
     }
     const float moved = v3_length(v3_sub(to->position, to->start_position));
     switch (from->kind) {
-    case MOTE_SHAPE_BOX: to->bounding_radius = v3_length(to->half_size) + moved; break;
-    case MOTE_SHAPE_SPHERE: to->bounding_radius = from->radius + moved; break;
-    case MOTE_SHAPE_CAPSULE: to->bounding_radius = from->radius + size.y + moved; break;
-    default: break;
+    case MOTE_SHAPE_BOX:
+        to->bounding_radius = v3_length(to->half_size) + moved;
+        break;
+    case MOTE_SHAPE_SPHERE:
+        to->bounding_radius = from->radius + moved;
+        break;
+    case MOTE_SHAPE_CAPSULE:
+        to->bounding_radius = from->radius + size.y + moved;
+        break;
+    default:
+        break;
     }
     return MOTE_OK;
 }
 
-static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capacity, const MoteShape *shapes, uint32_t count,
-                             Shape *const *target, uint *target_count)
+static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capacity, const MoteShape *shapes,
+                             uint32_t count, Shape *const *target, uint *target_count)
 {
     Shape *converted = count > 0 ? malloc(count * sizeof *converted) : NULL;
     if (count > 0 && converted == NULL) {

@@ -78,7 +78,8 @@ static MoteResult check_ids(const WorldSnapshot *snapshot)
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < snapshot->particle_count && result == MOTE_OK; i++) {
         if (sorted[i] >= snapshot->next_id) {
-            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has id %u, expected ids below %u", sorted[i], snapshot->next_id);
+            result =
+                mote_fail(MOTE_ERROR_INPUT, "snapshot has id %u, expected ids below %u", sorted[i], snapshot->next_id);
         } else if (i > 0 && sorted[i] == sorted[i - 1]) {
             result = mote_fail(MOTE_ERROR_INPUT, "snapshot has id %u twice", sorted[i]);
         }
@@ -96,8 +97,8 @@ static MoteResult check_snapshot(const WorldSnapshot *snapshot)
     for (size_t i = 0; i < (size_t)snapshot->particle_count * 4; i++) {
         if (!isfinite(snapshot->positions[i]) || !isfinite(snapshot->velocities[i]) ||
             (i % 4 == 3 && snapshot->positions[i] < 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a position, mass or velocity that is not finite, at particle %zu",
-                             i / 4);
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "snapshot has a position, mass or velocity that is not finite, at particle %zu", i / 4);
         }
     }
     for (uint32_t c = 0; c < snapshot->channel_count; c++) {

@@ -5,7 +5,7 @@
 #include "mote.h"
 
 #define WORLD_CHANNEL_NAME_SIZE 32 // bytes, the final zero included
-#define WORLD_CHANNEL_LIMIT 16     // channels a world
+#define WORLD_CHANNEL_LIMIT     16 // channels a world
 
 typedef struct ChannelSnapshot {
     char name[WORLD_CHANNEL_NAME_SIZE];
@@ -18,8 +18,8 @@ typedef struct WorldSnapshot {
     uint32_t next_id;
     uint64_t steps, removed;
     float largest_inverse_mass; // of all particles there ever were, 1/kg
-    float *positions;  // 4 a particle
-    float *velocities; // 4 a particle
+    float *positions;           // 4 a particle
+    float *velocities;          // 4 a particle
     uint32_t *ids;
     uint32_t *phases;
     uint32_t channel_count;

@@ -19,7 +19,7 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
 
     if (view->particle_count > 0) {
         LAUNCH(world, clear_counters);
-        LAUNCH(world, predict); // lines 1-5
+        LAUNCH(world, predict);                          // lines 1-5
         const MoteResult found = find_neighbours(world); // lines 6-9
         if (found != MOTE_OK) {
             return found;

@@ -48,8 +48,8 @@ static MoteResult check_settings(const MoteSettings *s)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const float value = numbers[i].value;
         if (!isfinite(value) || value < 0.0f || (numbers[i].positive && value == 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT, "settings.%s is %g, expected a number %s 0", numbers[i].name, (double)value,
-                             numbers[i].positive ? "above" : "not below");
+            return mote_fail(MOTE_ERROR_INPUT, "settings.%s is %g, expected a number %s 0", numbers[i].name,
+                             (double)value, numbers[i].positive ? "above" : "not below");
         }
     }
     if (s->dimensions != 2 && s->dimensions != 3) {
@@ -77,8 +77,8 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
         return checked;
     }
     if (settings->dimensions != world->settings.dimensions) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions cannot change from %u to %u", world->settings.dimensions,
-                         settings->dimensions);
+        return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions cannot change from %u to %u",
+                         world->settings.dimensions, settings->dimensions);
     }
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
@@ -282,8 +282,8 @@ MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, ui
         }
         const uint32_t found = mark_removed(&host, sorted, count);
         if (found != distinct) {
-            result = mote_fail(MOTE_ERROR_INPUT, "%u of the %u particles to remove are not in the world", distinct - found,
-                               distinct);
+            result = mote_fail(MOTE_ERROR_INPUT, "%u of the %u particles to remove are not in the world",
+                               distinct - found, distinct);
         } else {
             // Stable compaction: removed ones sort behind the others, which keep their order.
             for (uint32_t i = 0; i < host.count; i++) {
@@ -359,9 +359,10 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
     for (size_t i = 0; i < (size_t)view->count * 4; i++) {
         if (!isfinite(view->positions[i]) || !isfinite(view->velocities[i]) ||
             (i % 4 == 3 && view->positions[i] < 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT, "particle %zu has position component %g and velocity component %g, expected "
-                             "finite numbers and an inverse mass not below 0", i / 4, (double)view->positions[i],
-                             (double)view->velocities[i]);
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "particle %zu has position component %g and velocity component %g, expected "
+                             "finite numbers and an inverse mass not below 0",
+                             i / 4, (double)view->positions[i], (double)view->velocities[i]);
         }
         if (i % 4 == 3) {
             world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, view->positions[i]);

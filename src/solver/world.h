@@ -31,8 +31,8 @@ typedef struct Channel {
 
 // What the rest lattice of the settings' spacing and support measures (rest_state.c).
 typedef struct RestState {
-    double number_density;   // sum of Poly6 over the lattice, 1/m^3 (1/m^2 in 2D)
-    double squared_gradients; // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
+    double number_density;         // sum of Poly6 over the lattice, 1/m^3 (1/m^2 in 2D)
+    double squared_gradients;      // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
     double poly6_norm, spiky_norm; // of the smoothing kernels, spiky_norm negative
 } RestState;
 
@@ -40,7 +40,7 @@ struct MoteWorld {
     Backend *backend;
     MoteSettings settings;
     RestState rest;
-    MoteView view;                      // buffers and parameters as kernels see them
+    MoteView view;                       // buffers and parameters as kernels see them
     uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
     uint64_t memory_bytes;
     float largest_inverse_mass; // of all particles there ever were, 1/kg

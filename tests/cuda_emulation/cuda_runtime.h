@@ -27,7 +27,7 @@ static thread_local dim3 blockIdx, blockDim, threadIdx;
 typedef struct EmulatedStream *cudaStream_t;
 typedef struct EmulatedEvent {
     std::chrono::steady_clock::time_point time;
-} *cudaEvent_t;
+} * cudaEvent_t;
 
 struct cudaDeviceProp {
     char name[256];
@@ -35,28 +35,37 @@ struct cudaDeviceProp {
 };
 
 // The kernels' threads are independent: any order will do.
-#define MOTE_LAUNCH(kernel, blocks, threads, stream, argument)                   \
-    do {                                                                         \
-        const unsigned launch_blocks = (blocks);                                 \
-        const auto launch_argument = (argument);                                 \
-        _Pragma("omp parallel for schedule(static)")                             \
-        for (unsigned launch_block = 0; launch_block < launch_blocks; launch_block++) { \
-            blockIdx.x = launch_block;                                           \
-            blockDim.x = (threads);                                              \
-            for (unsigned launch_thread = 0; launch_thread < blockDim.x; launch_thread++) { \
-                threadIdx.x = launch_thread;                                     \
-                kernel(launch_argument);                                         \
-            }                                                                    \
-        }                                                                        \
+#define MOTE_LAUNCH(kernel, blocks, threads, stream, argument)                                                         \
+    do {                                                                                                               \
+        const unsigned launch_blocks = (blocks);                                                                       \
+        const auto launch_argument = (argument);                                                                       \
+        _Pragma("omp parallel for schedule(static)") for (unsigned launch_block = 0; launch_block < launch_blocks;     \
+                                                          launch_block++)                                              \
+        {                                                                                                              \
+            blockIdx.x = launch_block;                                                                                 \
+            blockDim.x = (threads);                                                                                    \
+            for (unsigned launch_thread = 0; launch_thread < blockDim.x; launch_thread++) {                            \
+                threadIdx.x = launch_thread;                                                                           \
+                kernel(launch_argument);                                                                               \
+            }                                                                                                          \
+        }                                                                                                              \
     } while (0)
 
 static inline const char *cudaGetErrorString(cudaError_t error)
 {
-    return error == cudaSuccess ? "no error" : error == cudaErrorMemoryAllocation ? "out of memory" : "invalid argument";
+    return error == cudaSuccess                 ? "no error"
+           : error == cudaErrorMemoryAllocation ? "out of memory"
+                                                : "invalid argument";
 }
 
-static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-static inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+static inline cudaError_t cudaGetLastError()
+{
+    return cudaSuccess;
+}
+static inline cudaError_t cudaSetDevice(int)
+{
+    return cudaSuccess;
+}
 
 static inline cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -105,8 +114,14 @@ static inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsign
     return cudaSuccess;
 }
 
-static inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-static inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+static inline cudaError_t cudaStreamDestroy(cudaStream_t)
+{
+    return cudaSuccess;
+}
+static inline cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
 
 static inline cudaError_t cudaEventCreate(cudaEvent_t *event)
 {

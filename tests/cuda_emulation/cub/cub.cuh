@@ -23,8 +23,8 @@ template <typename T> struct DoubleBuffer {
 struct DeviceRadixSort {
     // Leaves the result in the alternate buffers, as an odd number of passes does.
     template <typename Key, typename Value>
-    static cudaError_t SortPairs(void *temporary, size_t &bytes, DoubleBuffer<Key> &keys, DoubleBuffer<Value> &values, int count,
-                                 int, int, cudaStream_t)
+    static cudaError_t SortPairs(void *temporary, size_t &bytes, DoubleBuffer<Key> &keys, DoubleBuffer<Value> &values,
+                                 int count, int, int, cudaStream_t)
     {
         if (temporary == nullptr) {
             bytes = 1;
@@ -64,8 +64,8 @@ struct DeviceScan {
 
 struct DeviceReduce {
     template <typename T, typename Operation>
-    static cudaError_t Reduce(void *temporary, size_t &bytes, const T *input, T *output, int count, Operation operation, T start,
-                              cudaStream_t)
+    static cudaError_t Reduce(void *temporary, size_t &bytes, const T *input, T *output, int count, Operation operation,
+                              T start, cudaStream_t)
     {
         if (temporary == nullptr) {
             bytes = 1;
