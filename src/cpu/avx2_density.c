@@ -70,7 +70,8 @@ void avx2_density_lambda(const MoteView *view, uint begin, uint end)
         } else {
             const DensityAndGradients sums = density_and_gradients(view, i, list, count);
             density = sums.density * view->density_scale;
-            lambda = (1.0f - density) / (sums.gradients * gradient_scale + view->relaxation);
+            const float denominator = sums.gradients * gradient_scale + view->relaxation;
+            lambda = denominator > 0.0f ? (1.0f - density) / denominator : 0.0f;
         }
         const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
         view->densities[i] = density;

@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CANDIDATE_LIMIT = 4096 }; // of one cell; fuller neighbourhoods take the portable kernel
@@ -57,7 +58,7 @@ static bool collect(const MoteView *view, uint cell, Candidates *to)
         }
     }
     for (; at % 8 != 0; at++) {
-        to->x[at] = to->y[at] = to->z[at] = 1e30f; // its squared distance is infinite
+        to->x[at] = to->y[at] = to->z[at] = INFINITY; // as is its distance: particles are at finite positions
         to->index[at] = 0;
     }
     to->count = at;
@@ -129,7 +130,7 @@ static uint fill_one(Candidates *c, uint self, __m256 squared_support, uint *lis
 {
     const __m256 x = _mm256_set1_ps(c->x[self]), y = _mm256_set1_ps(c->y[self]), z = _mm256_set1_ps(c->z[self]);
     const float own_x = c->x[self];
-    c->x[self] = 1e30f; // out of its own reach for the moment
+    c->x[self] = INFINITY; // out of its own reach for the moment
     uint count = 0;
     for (uint k = 0; k < c->count; k += 8) {
         const uint mask = (uint)_mm256_movemask_ps(near_eight(c, k, x, y, z, squared_support));

@@ -47,8 +47,9 @@ KERNEL(density_lambda)
         if (PARAMETER(unilateral) != 0u) {
             lambda = -max_f32(density - 1.0f, 0.0f) * PARAMETER(rest_lambda);
         } else {
-            lambda =
-                (1.0f - density) / (density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation));
+            const float denominator = density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation);
+            // Without a gradient (coincident or pinned neighbours only) there is no way to go.
+            lambda = denominator > 0.0f ? (1.0f - density) / denominator : 0.0f;
         }
     }
     STORE(densities, i, density);

@@ -33,6 +33,9 @@ static MoteResult resize_one(MoteWorld *world, void *address_of_pointer, size_t 
     void *grown = NULL;
     if (after > 0) {
         grown = reallocate(world, old, element, after, keep);
+        if (grown == NULL && after < before) {
+            return MOTE_OK; // the larger one serves as well
+        }
         if (grown == NULL) {
             return mote_fail(MOTE_ERROR_MEMORY, "no %s memory for %llu bytes", world->backend->functions->name,
                              (unsigned long long)(element * after));
@@ -60,11 +63,11 @@ static uint64_t next_capacity(uint64_t current, uint64_t count)
 static MoteResult resize(MoteWorld *world, Capacity kind, uint64_t after, uint64_t keep)
 {
     const uint64_t before = world->capacities[kind];
-    if (after == before) {
+    if (after == before && after > 0) { // with 0, what a failed call left behind is freed
         return MOTE_OK;
     }
-    // Should one allocation fail, the buffers already grown keep their size: every buffer then still holds at least
-    // `before` elements, and the recorded capacity stays the smaller one.
+    // Should an allocation fail, the buffers already grown keep their size, and those that could not shrink theirs:
+    // the recorded capacity is the smaller one, which every buffer holds.
     MoteResult result = MOTE_OK;
 #define BUFFER(type, name, capacity)                                                                                   \
     if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                            \
@@ -104,7 +107,7 @@ MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
     const uint32_t before = world->capacities[CAPACITY_PARTICLES];
     MoteResult result = world_reserve(world, CAPACITY_PARTICLES, count, world->view.particle_count);
     const uint64_t room = world->capacities[CAPACITY_PARTICLES];
-    if (result == MOTE_OK && room != before) {
+    if (result == MOTE_OK) { // whether or not `room` is new: an earlier call may have got no further than that
         result = resize(world, CAPACITY_PARTICLES_AND_ONE, room + 1, 0);
     }
     if (result == MOTE_OK && world->settings.vorticity > 0.0f) {

@@ -31,6 +31,10 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
                              (double)numbers[k]);
         }
     }
+    if (from->restitution > 1.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s %u has restitution %g, expected 0 to 1", what, i,
+                         (double)from->restitution);
+    }
     if (from->kind > MOTE_SHAPE_CAPSULE) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u has kind %u, expected a MoteShapeKind", what, i, from->kind);
     }

@@ -11,8 +11,9 @@ static MoteResult check_health(MoteWorld *world);
 
 MoteResult mote_world_step(MoteWorld *world, float time_step)
 {
-    if (!(time_step > 0.0f) || !isfinite(time_step)) {
-        return mote_fail(MOTE_ERROR_INPUT, "time step is %g s, expected a positive number", (double)time_step);
+    if (!(time_step > 0.0f) || !isfinite(time_step) || !isfinite(1.0f / time_step)) {
+        return mote_fail(MOTE_ERROR_INPUT, "time step is %g s, expected a positive number that has an inverse",
+                         (double)time_step);
     }
     world_set_parameters(world, time_step);
     MoteView *view = &world->view;
@@ -102,7 +103,9 @@ static MoteResult build_lists(MoteWorld *world)
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
     uint blocks = 0;
     functions->download(world->backend, &blocks, view->neighbour_starts + view->particle_count, sizeof blocks);
-    const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, (uint64_t)blocks * NEIGHBOUR_BLOCK, 0);
+    const uint64_t room =
+        (uint64_t)(blocks > 0 ? blocks : 1) * NEIGHBOUR_BLOCK; // an address, if no one has a neighbour
+    const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, room, 0);
     if (result != MOTE_OK) {
         return result;
     }

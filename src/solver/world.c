@@ -59,6 +59,10 @@ static MoteResult check_settings(const MoteSettings *s)
         return mote_fail(MOTE_ERROR_INPUT, "settings.support_ratio is %g, expected more than 1 and at most 8",
                          (double)s->support_ratio);
     }
+    if (s->density_mode > MOTE_DENSITY_UNILATERAL || s->averaging > MOTE_AVERAGING_ALL) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.density_mode and averaging are %u and %u, expected 0 or 1 each",
+                         s->density_mode, s->averaging);
+    }
     if (!finite3(s->gravity)) {
         return mote_fail(MOTE_ERROR_INPUT, "settings.gravity is not finite");
     }
@@ -80,10 +84,14 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
         return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions cannot change from %u to %u",
                          world->settings.dimensions, settings->dimensions);
     }
+    const uint32_t vorticity = settings->vorticity > 0.0f ? world->capacities[CAPACITY_PARTICLES] : 0;
+    const MoteResult reserved = world_reserve(world, CAPACITY_VORTICITY, vorticity, 0);
+    if (reserved != MOTE_OK) {
+        return reserved;
+    }
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
-    const uint32_t vorticity = settings->vorticity > 0.0f ? world->capacities[CAPACITY_PARTICLES] : 0;
-    return world_reserve(world, CAPACITY_VORTICITY, vorticity, 0);
+    return MOTE_OK;
 }
 
 MoteSettings mote_world_settings(const MoteWorld *world)
@@ -364,9 +372,9 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
                              "finite numbers and an inverse mass not below 0",
                              i / 4, (double)view->positions[i], (double)view->velocities[i]);
         }
-        if (i % 4 == 3) {
-            world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, view->positions[i]);
-        }
+    }
+    for (size_t i = 0; i < view->count; i++) { // only now that all of it is accepted
+        world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, view->positions[4 * i + 3]);
     }
     const BackendFunctions *functions = world->backend->functions;
     if (view->count > 0) {
@@ -379,15 +387,23 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
 
 // ---- Channels ----------------------------------------------------------------------------------------------
 
-static Channel *find_channel(MoteWorld *world, const char *name)
+static Channel *look_up_channel(MoteWorld *world, const char *name)
 {
     for (uint32_t c = 0; c < world->channel_count; c++) {
         if (strcmp(world->channels[c].name, name) == 0) {
             return &world->channels[c];
         }
     }
-    mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is not in the world", name);
     return NULL;
+}
+
+static Channel *find_channel(MoteWorld *world, const char *name)
+{
+    Channel *channel = look_up_channel(world, name);
+    if (channel == NULL) {
+        mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is not in the world", name);
+    }
+    return channel;
 }
 
 MoteResult mote_world_add_channel(MoteWorld *world, const char *name, uint32_t components)
@@ -400,7 +416,7 @@ MoteResult mote_world_add_channel(MoteWorld *world, const char *name, uint32_t c
     if (components < 1 || components > 4) {
         return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" has %u components, expected 1 to 4", name, components);
     }
-    if (find_channel(world, name) != NULL) {
+    if (look_up_channel(world, name) != NULL) {
         return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is in the world already", name);
     }
     if (world->channel_count == WORLD_CHANNEL_LIMIT) {
