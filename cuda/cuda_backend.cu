@@ -213,8 +213,9 @@ static void destroy(Backend *backend)
 }
 
 static const BackendFunctions functions = {
-    "cuda", destroy, allocate,    release,      upload,  download,    copy,         launch,
-    sort,   scan,    find_bounds, wait_for_all, failure, read_timers, reset_timers,
+    "cuda", destroy, allocate, release, upload, download, copy, launch, sort, scan, find_bounds,
+    NULL, // build_lists: counting and filling suit a GPU
+    wait_for_all, failure, read_timers, reset_timers,
 };
 
 bool cuda_backend_probe(char *device, size_t size)

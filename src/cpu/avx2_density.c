@@ -2,6 +2,8 @@
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"
 
+#include <math.h>
+
 // What a sum of Poly6 over a padded list lacks: the particle's own share, less that of each padding entry.
 static inline float own_share(uint count, float squared_support)
 {
@@ -19,7 +21,7 @@ static inline float density_sum(const vec4 *points, vec4 p, const uint *list, ui
         const Eight other = load_eight(points, list + k);
         const __m256 squared =
             dot_eight(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
-        sum = _mm256_add_ps(sum, poly6_eight(squared, h2));
+        sum = add_poly6_eight(sum, squared, h2);
     }
     return sum_eight(sum) + own_share(count, squared_support);
 }
@@ -39,11 +41,11 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     for (uint k = 0; k < count; k += 8) {
         const Eight other = load_eight(view->predicted, list + k);
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
-        const __m256 squared = dot_eight(dx, dy, dz);
-        density = _mm256_add_ps(density, poly6_eight(squared, h2));
-        const __m256 inverse_distance = inverse_root(squared);
-        const __m256 inside = inside_eight(squared, inverse_distance, h);
-        const __m256 factor = _mm256_mul_ps(_mm256_mul_ps(inside, inside), inverse_distance);
+        const __m256 squared = positive_dot_eight(dx, dy, dz);
+        density = add_poly6_eight(density, squared, h2);
+        const __m256 distance = _mm256_sqrt_ps(squared);
+        const __m256 inside = inside_eight(distance, h);
+        const __m256 factor = _mm256_div_ps(_mm256_mul_ps(inside, inside), distance);
         own_x = _mm256_fmadd_ps(dx, factor, own_x);
         own_y = _mm256_fmadd_ps(dy, factor, own_y);
         own_z = _mm256_fmadd_ps(dz, factor, own_z);
@@ -59,23 +61,25 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
 void avx2_density_lambda(const MoteView *view, uint begin, uint end)
 {
     const float gradient_scale = view->gradient_scale * view->gradient_scale;
+    const bool with_gradients = view->unilateral == 0u && view->iteration == 0u;
     for (uint i = begin; i < end; i++) {
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        float density, lambda;
-        if (view->unilateral != 0u) {
-            density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
-            lambda = -max_f32(density - 1.0f, 0.0f) * view->rest_lambda;
-        } else {
+        float density;
+        if (with_gradients) {
             const DensityAndGradients sums = density_and_gradients(view, i, list, count);
-            density = sums.density * view->density_scale;
             const float denominator = sums.gradients * gradient_scale + view->relaxation;
-            lambda = denominator > 0.0f ? (1.0f - density) / denominator : 0.0f;
+            view->compliances[i] = denominator > 0.0f ? 1.0f / denominator : 0.0f;
+            density = sums.density * view->density_scale;
+        } else {
+            density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
         }
+        const float error = view->unilateral != 0u ? max_f32(density - 1.0f, 0.0f) : density - 1.0f;
+        const float compliance = view->unilateral != 0u ? view->rest_lambda : view->compliances[i];
         const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
         view->densities[i] = density;
-        view->estimates[i] = v4(p.x, p.y, p.z, fluid ? lambda : 0.0f);
+        view->estimates[i] = v4(p.x, p.y, p.z, fluid ? -error * compliance : 0.0f);
     }
 }
 
@@ -94,26 +98,35 @@ static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view
                                                             uint pressure_power)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-    const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
-    const __m256 own_lambda = _mm256_set1_ps(p.w);
-    const __m256 scale = _mm256_set1_ps(-view->pressure_scale), reference = _mm256_set1_ps(view->pressure_reference);
+    const __m256 h = _mm256_set1_ps(view->support);
+    const __m256 own_lambda = _mm256_set1_ps(p.w), scale = _mm256_set1_ps(-view->pressure_scale);
+    // Poly6 over its value at dq is the cube of (h^2 - r^2) / (h^2 - dq^2).
+    const float reference = cbrtf(view->pressure_reference);
+    const __m256 slope = _mm256_set1_ps(reference), at_zero = _mm256_set1_ps(reference * view->support_squared);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
         const Eight other = load_eight(view->estimates, list + k);
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
-        const __m256 squared = dot_eight(dx, dy, dz);
-        const __m256 inverse_distance = inverse_root(squared);
-        const __m256 inside = inside_eight(squared, inverse_distance, h);
+        const __m256 squared = positive_dot_eight(dx, dy, dz);
+        const __m256 distance = _mm256_sqrt_ps(squared);
+        const __m256 inside = inside_eight(distance, h);
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
         if (pressure_power > 0) {
-            const __m256 ratio = _mm256_mul_ps(poly6_eight(squared, h2), reference);
+            // Beyond the support `inside` is zero, whatever this is.
+            const __m256 root = _mm256_fnmadd_ps(squared, slope, at_zero);
+            const __m256 ratio = _mm256_mul_ps(_mm256_mul_ps(root, root), root);
             __m256 power = ratio;
-            for (uint n = 1; n < pressure_power; n++) {
-                power = _mm256_mul_ps(power, ratio);
+            if (pressure_power == 4) {
+                power = _mm256_mul_ps(ratio, ratio);
+                power = _mm256_mul_ps(power, power);
+            } else {
+                for (uint n = 1; n < pressure_power; n++) {
+                    power = _mm256_mul_ps(power, ratio);
+                }
             }
             lambda = _mm256_fmadd_ps(scale, power, lambda);
         }
-        const __m256 factor = _mm256_mul_ps(_mm256_mul_ps(lambda, inside), _mm256_mul_ps(inside, inverse_distance));
+        const __m256 factor = _mm256_div_ps(_mm256_mul_ps(lambda, _mm256_mul_ps(inside, inside)), distance);
         sum_x = _mm256_fmadd_ps(dx, factor, sum_x);
         sum_y = _mm256_fmadd_ps(dy, factor, sum_y);
         sum_z = _mm256_fmadd_ps(dz, factor, sum_z);

@@ -1,6 +1,7 @@
 // avx2_neighbours.c - twins of count_neighbours and fill_neighbours. A cell's candidates are transposed once into
 // arrays of x, y and z that all its particles then scan; hits are packed to the left by a permutation table. The
-// distance is computed as the portable kernels do, without FMA: the lists are the same to the bit.
+// distance is computed as the portable kernels do, without FMA: the lists are the same to the bit. avx2_build_lists
+// does the work of both in one search.
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"
 
@@ -143,6 +144,15 @@ static uint fill_one(Candidates *c, uint self, __m256 squared_support, uint *lis
     return count;
 }
 
+// Copies a list with its padding to its place.
+static inline void store_list(uint *to, uint *list, uint count, uint i)
+{
+    _mm256_storeu_si256((__m256i *)(list + count), _mm256_set1_epi32((int)i)); // the padding
+    for (uint k = 0; k < count; k += 8) {
+        _mm256_storeu_si256((__m256i *)(to + k), _mm256_load_si256((const __m256i *)(list + k)));
+    }
+}
+
 void avx2_fill_neighbours(const MoteView *view, uint begin, uint end)
 {
     Candidates candidates;
@@ -159,13 +169,43 @@ void avx2_fill_neighbours(const MoteView *view, uint begin, uint end)
         }
         for (; i < cell_end; i++) {
             const uint count = fill_one(&candidates, candidates.own + (i - cell_first), squared_support, list);
-            _mm256_storeu_si256((__m256i *)(list + count), _mm256_set1_epi32((int)i)); // the padding
-            uint *to = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
-            for (uint k = 0; k < count; k += 8) {
-                _mm256_storeu_si256((__m256i *)(to + k), _mm256_load_si256((const __m256i *)(list + k)));
-            }
+            store_list(view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK, list, count, i);
         }
     }
+}
+
+bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena)
+{
+    Candidates candidates;
+    _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
+    const __m256 squared_support = _mm256_set1_ps(view->support_squared);
+    uint next = 0, chunk_end = 0, most = 0; // of the chunk this thread fills, in blocks
+    for (uint i = begin; i < end;) {
+        const uint cell = view->cell_scan[i + 1] - 1u;
+        const uint cell_first = view->cell_starts[cell];
+        const uint cell_end = view->cell_starts[cell + 1] < end ? view->cell_starts[cell + 1] : end;
+        if (!collect(view, cell, &candidates)) {
+            return false;
+        }
+        for (; i < cell_end; i++) {
+            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), squared_support, list);
+            const uint blocks = (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK;
+            if (next + blocks > chunk_end) {
+                next = __atomic_fetch_add(&arena->next, arena->chunk, __ATOMIC_RELAXED);
+                chunk_end = next + arena->chunk;
+                if (chunk_end > arena->end || blocks > arena->chunk) {
+                    return false;
+                }
+            }
+            view->neighbour_counts[i] = count;
+            view->neighbour_starts[i] = next;
+            store_list(view->neighbours + (size_t)next * NEIGHBOUR_BLOCK, list, count, i);
+            next += blocks;
+            most = count > most ? count : most;
+        }
+    }
+    atomic_max_u32(&view->counters[COUNTER_NEIGHBOURS_MAX], most);
+    return true;
 }
 #else
 typedef int avx2_neighbours_needs_x86_64;

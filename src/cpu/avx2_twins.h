@@ -14,6 +14,16 @@ RangeFunction avx2_density_lambda, avx2_density_delta, avx2_measure_density;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
 RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
 
+// Where threads put lists in one pass, before anyone knows how long they all are: each takes chunks in turn. All
+// numbers are blocks.
+typedef struct ListArena {
+    uint next, chunk, end;
+} ListArena;
+
+// Counts, starts and lists of the particles begin to end - 1; false if they do not fit, and then all of it is to be
+// made anew by count_neighbours and fill_neighbours. Where a list lies depends on timing, what is in it does not.
+bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena);
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 
@@ -57,32 +67,23 @@ static inline __m256 dot_eight(__m256 x, __m256 y, __m256 z)
     return _mm256_fmadd_ps(x, x, _mm256_fmadd_ps(y, y, _mm256_mul_ps(z, z)));
 }
 
-// 1 / sqrt, from the 12-bit estimate and one Newton step. The smallest argument stands for zero.
-static inline __m256 inverse_root(__m256 squared)
+// Squared length, and a little more, so that it may be divided by: spiky_factor adds the same. The exact root and
+// division cost no more here than estimates with a Newton step: loads and shuffles take most of the time.
+static inline __m256 positive_dot_eight(__m256 x, __m256 y, __m256 z)
 {
-    squared = _mm256_max_ps(squared, _mm256_set1_ps(1e-24f));
-    const __m256 y = _mm256_rsqrt_ps(squared);
-    const __m256 half = _mm256_mul_ps(_mm256_set1_ps(0.5f), squared);
-    return _mm256_mul_ps(y, _mm256_fnmadd_ps(_mm256_mul_ps(half, y), y, _mm256_set1_ps(1.5f)));
+    return _mm256_fmadd_ps(x, x, _mm256_fmadd_ps(y, y, _mm256_fmadd_ps(z, z, _mm256_set1_ps(1e-24f))));
 }
 
-static inline __m256 inverse(__m256 x)
-{
-    const __m256 y = _mm256_rcp_ps(x);
-    return _mm256_mul_ps(y, _mm256_fnmadd_ps(x, y, _mm256_set1_ps(2.0f)));
-}
-
-// Poly6 without its norm.
-static inline __m256 poly6_eight(__m256 squared_distance, __m256 squared_support)
+// sum + Poly6, without its norm.
+static inline __m256 add_poly6_eight(__m256 sum, __m256 squared_distance, __m256 squared_support)
 {
     const __m256 t = _mm256_max_ps(_mm256_sub_ps(squared_support, squared_distance), _mm256_setzero_ps());
-    return _mm256_mul_ps(t, _mm256_mul_ps(t, t));
+    return _mm256_fmadd_ps(_mm256_mul_ps(t, t), t, sum);
 }
 
 // h - r inside the support, else 0.
-static inline __m256 inside_eight(__m256 squared_distance, __m256 inverse_distance, __m256 support)
+static inline __m256 inside_eight(__m256 distance, __m256 support)
 {
-    const __m256 distance = _mm256_mul_ps(squared_distance, inverse_distance);
     return _mm256_max_ps(_mm256_sub_ps(support, distance), _mm256_setzero_ps());
 }
 

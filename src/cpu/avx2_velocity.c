@@ -24,17 +24,16 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
         const __m256 ux = _mm256_sub_ps(velocity.x, vx), uy = _mm256_sub_ps(velocity.y, vy),
                      uz = _mm256_sub_ps(velocity.z, vz);
-        const __m256 squared = dot_eight(dx, dy, dz);
+        const __m256 squared = positive_dot_eight(dx, dy, dz);
         const __m256 pair = _mm256_fmadd_ps(_mm256_add_ps(rho, velocity.w), _mm256_add_ps(w, other.w), tiny);
-        const __m256 weight = _mm256_mul_ps(poly6_eight(squared, h2), inverse(pair));
+        const __m256 weight = _mm256_div_ps(add_poly6_eight(zero, squared, h2), pair);
         drift_x = _mm256_fmadd_ps(ux, weight, drift_x);
         drift_y = _mm256_fmadd_ps(uy, weight, drift_y);
         drift_z = _mm256_fmadd_ps(uz, weight, drift_z);
         if (with_vorticity) {
-            const __m256 inverse_distance = inverse_root(squared);
-            const __m256 inside = inside_eight(squared, inverse_distance, h);
-            const __m256 factor =
-                _mm256_mul_ps(_mm256_mul_ps(inside, inside), _mm256_mul_ps(inverse_distance, inverse(velocity.w)));
+            const __m256 distance = _mm256_sqrt_ps(squared);
+            const __m256 inside = inside_eight(distance, h);
+            const __m256 factor = _mm256_div_ps(_mm256_mul_ps(inside, inside), _mm256_mul_ps(distance, velocity.w));
             spin_x = _mm256_fmadd_ps(_mm256_fmsub_ps(uy, dz, _mm256_mul_ps(uz, dy)), factor, spin_x);
             spin_y = _mm256_fmadd_ps(_mm256_fmsub_ps(uz, dx, _mm256_mul_ps(ux, dz)), factor, spin_y);
             spin_z = _mm256_fmadd_ps(_mm256_fmsub_ps(ux, dy, _mm256_mul_ps(uy, dx)), factor, spin_z);
@@ -78,10 +77,10 @@ void avx2_confine_vorticity(const MoteView *view, uint begin, uint end)
         for (uint k = 0; k < count; k += 8) {
             const Eight other = load_eight(view->predicted, list + k);
             const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
-            const __m256 squared = dot_eight(dx, dy, dz);
-            const __m256 inverse_distance = inverse_root(squared);
-            const __m256 inside = inside_eight(squared, inverse_distance, h);
-            const __m256 factor = _mm256_mul_ps(_mm256_mul_ps(inside, inside), inverse_distance);
+            const __m256 squared = positive_dot_eight(dx, dy, dz);
+            const __m256 distance = _mm256_sqrt_ps(squared);
+            const __m256 inside = inside_eight(distance, h);
+            const __m256 factor = _mm256_div_ps(_mm256_mul_ps(inside, inside), distance);
             const __m256 weight = _mm256_mul_ps(factor, _mm256_sub_ps(other.w, own));
             eta_x = _mm256_fmadd_ps(dx, weight, eta_x);
             eta_y = _mm256_fmadd_ps(dy, weight, eta_y);

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE // madvise
 #include "cpu/cpu_backend.h"
 
 #include "base/clock.h"
@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { RANGES_A_THREAD = 8 };
 
 typedef struct CpuBackend {
     Backend base;
     int threads;
+    bool portable;                        // no twins
     RangeFunction *kernels[KERNEL_COUNT]; // the twin where there is one, else the portable kernel
     Timer timers[TIMER_COUNT];
 } CpuBackend;
@@ -20,14 +24,23 @@ static void destroy(Backend *backend)
     free(backend);
 }
 
+// Large buffers ask for huge pages: neighbours are read from all over them, and every miss of the page tables' cache
+// costs as much as a dozen loads.
 static void *allocate(Backend *backend, size_t bytes)
 {
     (void)backend;
+    const size_t huge_page = (size_t)2 << 20;
+    const bool large = bytes >= huge_page;
     void *address = NULL;
     const size_t rounded = (bytes + 63) / 64 * 64;
-    if (posix_memalign(&address, rounded >= 1u << 21 ? 4096 : 64, rounded) != 0) {
+    if (posix_memalign(&address, large ? huge_page : 64, rounded) != 0) {
         return NULL;
     }
+#if defined(MADV_HUGEPAGE)
+    if (large) {
+        madvise(address, rounded, MADV_HUGEPAGE); // a wish: nothing depends on it
+    }
+#endif
     memset(address, 0, rounded);
     return address;
 }
@@ -65,7 +78,7 @@ static uint32_t invocations_of(KernelId kernel, const MoteView *view)
     }
 }
 
-// Each thread takes one contiguous range: best for the caches, and no result depends on where ranges end.
+// Threads take ranges in turn, so that one which is held up holds up little; no result depends on where ranges end.
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     CpuBackend *cpu = (CpuBackend *)backend;
@@ -75,10 +88,11 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
     if (count < 512 || cpu->threads == 1) {
         function(view, 0, count);
     } else {
-#pragma omp parallel num_threads(cpu->threads)
-        {
-            const uint64_t thread = (uint64_t)omp_get_thread_num(), threads = (uint64_t)omp_get_num_threads();
-            function(view, (uint)(count * thread / threads), (uint)(count * (thread + 1) / threads));
+        const int ranges = RANGES_A_THREAD * cpu->threads;
+#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, 1)
+        for (int r = 0; r < ranges; r++) {
+            function(view, (uint)((uint64_t)count * (uint64_t)r / (uint64_t)ranges),
+                     (uint)((uint64_t)count * (uint64_t)(r + 1) / (uint64_t)ranges));
         }
     }
     add_time(cpu, kernel, start, count);
@@ -106,6 +120,17 @@ static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, ve
     const double start = clock_seconds();
     cpu_find_bounds(points, count, bounds, cpu->threads);
     add_time(cpu, PRIMITIVE_BOUNDS, start, count);
+}
+
+static bool build_lists(Backend *backend, const MoteView *view, uint32_t capacity)
+{
+    CpuBackend *cpu = (CpuBackend *)backend;
+    const double start = clock_seconds();
+    const bool built = !cpu->portable && cpu_build_lists(view, capacity, cpu->threads);
+    if (built) {
+        add_time(cpu, PRIMITIVE_LISTS, start, view->particle_count);
+    }
+    return built;
 }
 
 static void wait_for_all(Backend *backend)
@@ -141,6 +166,7 @@ static const BackendFunctions functions = {
     .sort = sort,
     .scan = scan,
     .find_bounds = find_bounds,
+    .build_lists = build_lists,
     .wait = wait_for_all,
     .failure = failure,
     .read_timers = read_timers,
@@ -163,6 +189,7 @@ MoteResult cpu_backend_create(const MoteBackendOptions *options, Backend **out)
     cpu->threads = options->threads > 0 ? (int)options->threads : omp_get_num_procs();
     memcpy(cpu->kernels, cpu_kernels, sizeof cpu->kernels);
     RangeFunction *const *twins = options->portable ? NULL : cpu_twins();
+    cpu->portable = twins == NULL;
     for (int k = 0; k < KERNEL_COUNT && twins != NULL; k++) {
         cpu->kernels[k] = twins[k] != NULL ? twins[k] : cpu->kernels[k];
     }

@@ -14,6 +14,9 @@ extern RangeFunction *const cpu_kernels[KERNEL_COUNT];
 // CPU lacks the instructions (cpu_twins.c).
 RangeFunction *const *cpu_twins(void);
 
+// Neighbour lists in one pass into `capacity` entries, where there are twins; false if they do not fit (cpu_twins.c).
+bool cpu_build_lists(const MoteView *view, uint32_t capacity, int threads);
+
 // Names what the twins use: "AVX2", or "portable".
 const char *cpu_features(void);
 

@@ -1,6 +1,7 @@
 // cpu_twins.c - which kernels have a hand-vectorised twin, and whether this CPU can run them.
 #include "cpu/cpu_backend.h"
 
+#include <omp.h>
 #include <stddef.h>
 
 #if defined(__x86_64__)
@@ -18,10 +19,35 @@ RangeFunction *const *cpu_twins(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? twins : NULL;
 }
+
+bool cpu_build_lists(const MoteView *view, uint32_t capacity, int threads)
+{
+    const uint blocks = capacity / NEIGHBOUR_BLOCK;
+    if (view->particle_count < 512 || blocks < 1024u * (uint)threads) {
+        return false; // a chunk would be a large part of it
+    }
+    ListArena arena = {0, blocks / (64u * (uint)threads), blocks};
+    int fits = 1;
+#pragma omp parallel num_threads(threads) reduction(& : fits)
+    {
+        const uint64_t thread = (uint64_t)omp_get_thread_num(), count = (uint64_t)omp_get_num_threads();
+        fits &= avx2_build_lists(view, (uint)(view->particle_count * thread / count),
+                                 (uint)(view->particle_count * (thread + 1) / count), &arena);
+    }
+    return fits != 0;
+}
 #else
 RangeFunction *const *cpu_twins(void)
 {
     return NULL;
+}
+
+bool cpu_build_lists(const MoteView *view, uint32_t capacity, int threads)
+{
+    (void)view;
+    (void)capacity;
+    (void)threads;
+    return false;
 }
 #endif
 

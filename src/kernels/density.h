@@ -35,6 +35,23 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
     return (others + particle.w * v3_dot(own, own)) * scale * scale;
 }
 
+// The factor from density error to lambda. Neighbourhoods change little within a step, so the bilateral denominator
+// is computed in the first iteration and kept for the others: half of the work of this kernel.
+FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, uint start)
+{
+    if (PARAMETER(unilateral) != 0u) {
+        return PARAMETER(rest_lambda);
+    }
+    if (PARAMETER(iteration) != 0u) {
+        return LOAD(compliances, i);
+    }
+    const float denominator = density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation);
+    // Without a gradient (coincident or pinned neighbours only) there is no way to go.
+    const float compliance = denominator > 0.0f ? 1.0f / denominator : 0.0f;
+    STORE(compliances, i, compliance);
+    return compliance;
+}
+
 KERNEL(density_lambda)
 {
     const vec4 particle = LOAD(predicted, i);
@@ -44,13 +61,8 @@ KERNEL(density_lambda)
     const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
     float lambda = 0.0f;
     if ((LOAD(phases, i) & PHASE_FLUID) != 0u) {
-        if (PARAMETER(unilateral) != 0u) {
-            lambda = -max_f32(density - 1.0f, 0.0f) * PARAMETER(rest_lambda);
-        } else {
-            const float denominator = density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation);
-            // Without a gradient (coincident or pinned neighbours only) there is no way to go.
-            lambda = denominator > 0.0f ? (1.0f - density) / denominator : 0.0f;
-        }
+        const float error = PARAMETER(unilateral) != 0u ? max_f32(density - 1.0f, 0.0f) : density - 1.0f;
+        lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
     STORE(densities, i, density);
     STORE(estimates, i, v4_from_v3(v3_from_v4(particle), lambda));

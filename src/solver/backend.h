@@ -17,6 +17,7 @@ typedef enum KernelId {
     PRIMITIVE_SORT = KERNEL_COUNT,
     PRIMITIVE_SCAN,
     PRIMITIVE_BOUNDS,
+    PRIMITIVE_LISTS,
     TIMER_COUNT
 } KernelId;
 
@@ -47,6 +48,10 @@ typedef struct BackendFunctions {
     void (*scan)(Backend *backend, uint *values, uint32_t count);
     // Smallest and largest x, y, z of `points` into bounds[0] and bounds[1].
     void (*find_bounds)(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds);
+
+    // May be NULL. Does count_neighbours, scan and fill_neighbours at once, into `capacity` entries; false if the lists
+    // do not fit or there is a reason not to, and then the step does those three.
+    bool (*build_lists)(Backend *backend, const MoteView *view, uint32_t capacity);
 
     void (*wait)(Backend *backend);
     // NULL while all went well, else the first failure since creation (memory, device lost).

@@ -123,6 +123,7 @@ uint32_t mote_world_timings(const MoteWorld *world, MoteTiming *rows, uint32_t c
         [PRIMITIVE_SORT] = {"sort", "sort"},
         [PRIMITIVE_SCAN] = {"scan", "neighbours"},
         [PRIMITIVE_BOUNDS] = {"bounds", "sort"},
+        [PRIMITIVE_LISTS] = {"build_lists", "neighbours"},
     };
     Timer timers[TIMER_COUNT];
     world->backend->functions->read_timers(world->backend, timers);

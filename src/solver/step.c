@@ -31,6 +31,7 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
             LAUNCH(world, stabilize_contacts); // lines 10-15
         }
         for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
+            view->iteration = i;
             LAUNCH(world, density_lambda);
             LAUNCH(world, density_delta);
             LAUNCH(world, solve_contacts);
@@ -99,6 +100,10 @@ static MoteResult build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
+    if (functions->build_lists != NULL &&
+        functions->build_lists(world->backend, view, world->capacities[CAPACITY_NEIGHBOURS])) {
+        return MOTE_OK;
+    }
     LAUNCH(world, count_neighbours);
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
     uint blocks = 0;
