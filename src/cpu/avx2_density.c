@@ -41,9 +41,9 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     for (uint k = 0; k < count; k += 8) {
         const Eight other = load_eight(view->predicted, list + k);
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
-        const __m256 squared = positive_dot_eight(dx, dy, dz);
+        const __m256 squared = dot_eight(dx, dy, dz);
         density = add_poly6_eight(density, squared, h2);
-        const __m256 distance = _mm256_sqrt_ps(squared);
+        const __m256 distance = _mm256_sqrt_ps(_mm256_add_ps(squared, _mm256_set1_ps(1e-24f)));
         const __m256 inside = inside_eight(distance, h);
         const __m256 factor = _mm256_div_ps(_mm256_mul_ps(inside, inside), distance);
         own_x = _mm256_fmadd_ps(dx, factor, own_x);

@@ -34,9 +34,9 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
             const __m256 distance = _mm256_sqrt_ps(squared);
             const __m256 inside = inside_eight(distance, h);
             const __m256 factor = _mm256_div_ps(_mm256_mul_ps(inside, inside), _mm256_mul_ps(distance, velocity.w));
-            spin_x = _mm256_fmadd_ps(_mm256_fmsub_ps(uy, dz, _mm256_mul_ps(uz, dy)), factor, spin_x);
-            spin_y = _mm256_fmadd_ps(_mm256_fmsub_ps(uz, dx, _mm256_mul_ps(ux, dz)), factor, spin_y);
-            spin_z = _mm256_fmadd_ps(_mm256_fmsub_ps(ux, dy, _mm256_mul_ps(uy, dx)), factor, spin_z);
+            spin_x = _mm256_fmadd_ps(_mm256_fmsub_ps(dy, uz, _mm256_mul_ps(dz, uy)), factor, spin_x);
+            spin_y = _mm256_fmadd_ps(_mm256_fmsub_ps(dz, ux, _mm256_mul_ps(dx, uz)), factor, spin_y);
+            spin_z = _mm256_fmadd_ps(_mm256_fmsub_ps(dx, uy, _mm256_mul_ps(dy, ux)), factor, spin_z);
         }
     }
     return (SmoothSums){v3_from_v4(sum_four(drift_x, drift_y, drift_z, zero)),

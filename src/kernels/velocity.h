@@ -28,8 +28,9 @@ KERNEL(update_velocity)
     STORE(velocities, i, v4_from_v3(velocity, LOAD(densities, i)));
 }
 
-// XSPH viscosity (PBF eq. 17) into `estimates`, and the vorticity of the velocities before it (eq. 15). The weight
-// of a pair is symmetric in its densities and shares by mass, so that viscosity conserves momentum.
+// XSPH viscosity (PBF eq. 17) into `estimates`, and the vorticity of the velocities before it: eq. 15 with the sign of
+// a curl, sum of grad W x (v_j - v_i); as printed, with v_ij = v_j - v_i, it has the other one and would damp. The
+// weight of a pair is symmetric in its densities and shares by mass, so that viscosity conserves momentum.
 KERNEL(smooth_velocity)
 {
     const vec4 position = LOAD(positions, i);
@@ -54,7 +55,7 @@ KERNEL(smooth_velocity)
         drift = v3_add_scaled(drift, relative, poly6(squared_distance, squared_support) / pair);
         if (with_vorticity) {
             const float factor = spiky_factor(squared_distance, support) / other_velocity.w;
-            vorticity = v3_add_scaled(vorticity, v3_cross(relative, offset), factor);
+            vorticity = v3_add_scaled(vorticity, v3_cross(offset, relative), factor);
         }
     }
     // Twice the mean density and twice the mean inverse mass were summed: hence 4.
@@ -67,16 +68,16 @@ KERNEL(smooth_velocity)
     }
 }
 
-// Adds the force of PBF eq. 16 to a particle's velocity. Where the gradient eta vanishes there is no direction to
-// confine towards.
+// Adds the force of PBF eq. 16 to a particle's velocity. Where the gradient eta is small against the vorticity over h
+// there is no clear direction to confine towards: the force fades out there instead of turning with the last bits.
 FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
 {
-    const float length = v3_length(eta);
-    if (LOAD(positions, i).w > 0.0f && length * PARAMETER(support) > 1e-3f * magnitude && length > 0.0f) {
-        const vec3 force = v3_cross(v3_scale(eta, 1.0f / length), v3_from_v4(LOAD(vorticities, i)));
+    const float unclear = 0.05f * magnitude / PARAMETER(support);
+    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f) {
+        const vec3 direction = v3_scale(eta, 1.0f / (v3_length(eta) + unclear));
+        const vec3 force = v3_mul(v3_cross(direction, v3_from_v4(LOAD(vorticities, i))), PARAMETER(motion_mask));
         const vec4 velocity = LOAD(velocities, i);
-        const vec3 pushed =
-            v3_add_scaled(v3_from_v4(velocity), v3_mul(force, PARAMETER(motion_mask)), PARAMETER(confinement));
+        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), force, PARAMETER(confinement));
         STORE(velocities, i, v4_from_v3(pushed, velocity.w));
     }
 }
