@@ -75,7 +75,7 @@ void avx2_density_lambda(const MoteView *view, uint begin, uint end)
         } else {
             density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
         }
-        const float error = view->unilateral != 0u ? max_f32(density - 1.0f, 0.0f) : density - 1.0f;
+        const float error = max_f32(density - 1.0f, -view->max_tension);
         const float compliance = view->unilateral != 0u ? view->rest_lambda : view->compliances[i];
         const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
         view->densities[i] = density;

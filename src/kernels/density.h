@@ -61,7 +61,7 @@ KERNEL(density_lambda)
     const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
     float lambda = 0.0f;
     if ((LOAD(phases, i) & PHASE_FLUID) != 0u) {
-        const float error = PARAMETER(unilateral) != 0u ? max_f32(density - 1.0f, 0.0f) : density - 1.0f;
+        const float error = max_f32(density - 1.0f, -PARAMETER(max_tension));
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
     STORE(densities, i, density);

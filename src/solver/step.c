@@ -213,6 +213,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->relaxation = (float)(settings->relaxation * denominator);
     view->rest_lambda = (float)(1.0 / denominator);
     view->over_relaxation = settings->over_relaxation;
+    view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : settings->max_tension;
     view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     view->pressure_scale = (float)(settings->artificial_pressure / denominator);

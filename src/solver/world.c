@@ -35,6 +35,7 @@ static MoteResult check_settings(const MoteSettings *s)
         {"rest_density_scale", s->rest_density_scale, true},
         {"relaxation", s->relaxation, false},
         {"over_relaxation", s->over_relaxation, true},
+        {"max_tension", s->max_tension, false},
         {"artificial_pressure", s->artificial_pressure, false},
         {"artificial_pressure_distance", s->artificial_pressure_distance, false},
         {"viscosity", s->viscosity, false},
