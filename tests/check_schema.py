@@ -8,7 +8,11 @@ import json
 import pathlib
 import sys
 
-import jsonschema
+try:
+    import jsonschema
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
 
 # Mistakes that no schema tells: names that must exist, pairs in order, sizes that only some shapes need, particle
 # counts, the order of keyframes, characters that C strings cannot hold.
