@@ -35,11 +35,16 @@ done
 [[ -n $(find "$prefix/share/mote/shaders" -name '*.spv') ]] || fail "no shader was installed"
 [[ -n $(find "$prefix/share/mote/scenes" -name '*.json') ]] || fail "no scene was installed"
 
-# System libraries may be named by their full path; this build, its source and the first prefix may not.
-if grep -rnF -e "$source_dir" -e "$binary_dir" -e "$work/first" "$libraries/cmake" "$libraries/pkgconfig" \
-    "$prefix/include"; then
-    fail "the files above name folders of this machine"
-fi
+# System libraries may be named by their full path; this build, its source and the first prefix may not. A folder counts
+# where a path begins with it: it may be as short as /mote.
+named() {
+    local folder
+    folder=$(sed 's/[][\\.^$*+?(){}|]/\\&/g' <<<"$1")
+    grep -rnE "(^|[\"=;: ])$folder(/|[\"; ]|\$)" "$libraries/cmake" "$libraries/pkgconfig" "$prefix/include"
+}
+for folder in "$source_dir" "$binary_dir" "$work/first"; do
+    ! named "$folder" || fail "the files above name folders of this machine"
+done
 if grep -qE '^(prefix|libdir|includedir)=/' "$libraries/pkgconfig/mote.pc"; then
     fail "mote.pc has absolute folders"
 fi
