@@ -30,7 +30,9 @@ typedef struct PendingTime {
 
 typedef struct CudaBackend {
     Backend base;
+    int device;
     cudaStream_t stream;
+    CudaMemory memory;
     CudaTemporary temporary;
     Timer timers[TIMER_COUNT];
     PendingTime pending[PENDING_LIMIT];
@@ -38,16 +40,20 @@ typedef struct CudaBackend {
     char failure[256]; // the first error, or empty
 } CudaBackend;
 
-static CudaBackend *cuda_of(Backend *backend)
-{
-    return (CudaBackend *)backend; // base is the first member
-}
-
 static void check(CudaBackend *cuda, cudaError_t error, const char *what)
 {
     if (error != cudaSuccess && cuda->failure[0] == '\0') {
         snprintf(cuda->failure, sizeof cuda->failure, "%s: %s", what, cudaGetErrorString(error));
     }
+}
+
+// At the beginning of every function: the current device is the calling thread's, which may be another one now, or
+// may have worked on a world of another device.
+static CudaBackend *cuda_of(Backend *backend)
+{
+    CudaBackend *cuda = (CudaBackend *)backend; // base is the first member
+    check(cuda, cudaSetDevice(cuda->device), "choosing the device");
+    return cuda;
 }
 
 // ---- Timers ------------------------------------------------------------------------------------------------
@@ -83,14 +89,16 @@ static void end_time(CudaBackend *cuda)
 
 static void read_timers(Backend *backend, Timer timers[TIMER_COUNT])
 {
-    collect_times(cuda_of(backend));
-    memcpy(timers, cuda_of(backend)->timers, sizeof(Timer) * TIMER_COUNT);
+    CudaBackend *cuda = cuda_of(backend);
+    collect_times(cuda);
+    memcpy(timers, cuda->timers, sizeof(Timer) * TIMER_COUNT);
 }
 
 static void reset_timers(Backend *backend)
 {
-    collect_times(cuda_of(backend));
-    memset(cuda_of(backend)->timers, 0, sizeof(Timer) * TIMER_COUNT);
+    CudaBackend *cuda = cuda_of(backend);
+    collect_times(cuda);
+    memset(cuda->timers, 0, sizeof(Timer) * TIMER_COUNT);
 }
 
 // ---- Memory ------------------------------------------------------------------------------------------------
@@ -98,12 +106,10 @@ static void reset_timers(Backend *backend)
 static void *allocate(Backend *backend, size_t bytes)
 {
     CudaBackend *cuda = cuda_of(backend);
-    void *address = NULL;
-    if (cudaMalloc(&address, bytes > 0 ? bytes : 1) != cudaSuccess) {
-        (void)cudaGetLastError(); // the caller reports it: no device failure
-        return NULL;
+    void *address = cuda_memory_allocate(&cuda->memory, bytes > 0 ? bytes : 1);
+    if (address != NULL) {
+        check(cuda, cudaMemsetAsync(address, 0, bytes, cuda->stream), "clearing memory");
     }
-    check(cuda, cudaMemsetAsync(address, 0, bytes, cuda->stream), "clearing memory");
     return address;
 }
 
@@ -112,7 +118,7 @@ static void release(Backend *backend, void *address, size_t bytes)
     (void)bytes;
     CudaBackend *cuda = cuda_of(backend);
     check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
-    check(cuda, cudaFree(address), "freeing memory");
+    check(cuda, cuda_memory_release(&cuda->memory, address), "freeing memory");
 }
 
 static void upload(Backend *backend, void *target, const void *source, size_t bytes)
@@ -134,6 +140,13 @@ static void copy(Backend *backend, void *target, const void *source, size_t byte
 {
     CudaBackend *cuda = cuda_of(backend);
     check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, cuda->stream), "copy");
+}
+
+static uint32_t memory_kind(const Backend *backend, const char **why)
+{
+    const CudaMemory *memory = &((const CudaBackend *)backend)->memory;
+    *why = memory->why;
+    return memory->sharing ? MOTE_MEMORY_SHARED : MOTE_MEMORY_PRIVATE;
 }
 
 // ---- Work --------------------------------------------------------------------------------------------------
@@ -183,7 +196,8 @@ static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, ve
 
 static void wait_for_all(Backend *backend)
 {
-    check(cuda_of(backend), cudaStreamSynchronize(cuda_of(backend)->stream), "waiting for the device");
+    CudaBackend *cuda = cuda_of(backend);
+    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
 }
 
 static const char *failure(const Backend *backend)
@@ -209,11 +223,12 @@ static void destroy(Backend *backend)
     if (cuda->stream != NULL) {
         cudaStreamDestroy(cuda->stream);
     }
+    cuda_memory_destroy(&cuda->memory);
     free(cuda);
 }
 
 static const BackendFunctions functions = {
-    "cuda", destroy, allocate, release, upload, download, copy, launch, sort, scan, find_bounds,
+    "cuda", destroy, allocate, release, upload, download, copy, memory_kind, launch, sort, scan, find_bounds,
     NULL, // build_lists: counting and filling suit a GPU
     wait_for_all, failure, read_timers, reset_timers,
 };
@@ -239,13 +254,13 @@ bool cuda_backend_probe(char *device, size_t size)
 
 MoteResult cuda_backend_create(const MoteBackendOptions *options, Backend **out)
 {
-    (void)options;
     CudaBackend *cuda = (CudaBackend *)calloc(1, sizeof *cuda);
     if (cuda == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the cuda backend");
     }
     cuda->base.functions = &functions;
-    check(cuda, cudaSetDevice(0), "choosing the device");
+    cuda->device = cuda_memory_choose_device(&cuda->memory, options->shared_memory);
+    check(cuda, cudaSetDevice(cuda->device), "choosing the device");
     check(cuda, cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "creating a stream");
     for (int i = 0; i < PENDING_LIMIT; i++) {
         check(cuda, cudaEventCreate(&cuda->pending[i].start), "creating an event");

@@ -12,6 +12,26 @@
 #define MOTE_LAUNCH(kernel, blocks, threads, stream, argument) kernel<<<blocks, threads, 0, stream>>>(argument)
 #endif
 
+// Whether two UUIDs of 16 bytes name the same device. The emulation has its own here too.
+#if !defined(MOTE_SAME_DEVICE)
+#define MOTE_SAME_DEVICE(a, b) (memcmp(a, b, 16) == 0)
+#endif
+
+// The world's buffers (cuda_memory.cu).
+typedef struct CudaMemory {
+    MoteSharedMemory *shared;   // may be NULL
+    bool sharing;               // every buffer is of `shared`
+    char why[256];              // why not, or empty
+    struct SharedBlock *blocks; // buffers of `shared`
+    int block_count, block_capacity;
+} CudaMemory;
+
+// Returns the device that `shared` belongs to, or 0 with the reason in `why` where there is none.
+int cuda_memory_choose_device(CudaMemory *memory, MoteSharedMemory *shared);
+void *cuda_memory_allocate(CudaMemory *memory, size_t bytes); // more than 0; NULL if there is none left
+cudaError_t cuda_memory_release(CudaMemory *memory, void *address);
+void cuda_memory_destroy(CudaMemory *memory); // all buffers have been released
+
 // Device memory that CUB works in, kept from call to call.
 typedef struct CudaTemporary {
     void *address;

@@ -109,10 +109,24 @@ MOTE_API MoteSettings mote_default_settings(void);
 
 // ---- Backends ----------------------------------------------------------------------------------------------
 
+// Memory of another device interface (mote_render.h: Vulkan) that a GPU backend can keep its arrays in, so that both
+// read them in place. It must outlive the worlds made with it, and is called from their threads.
+typedef struct MoteSharedMemory MoteSharedMemory;
+struct MoteSharedMemory {
+    uint8_t device_uuid[16]; // only a backend on this very device may use it
+    // An allocation of its own for one buffer of at least `bytes`, zeroed or not, that is `size` bytes long and
+    // exported as an opaque file descriptor. The caller owns the descriptor it gets; false if there is no such memory.
+    bool (*allocate)(MoteSharedMemory *memory, size_t bytes, int *descriptor, size_t *size, void **handle);
+    // The address that the backend gave the allocation, for the other side to recognise it by.
+    void (*name)(MoteSharedMemory *memory, void *handle, const void *address);
+    void (*release)(MoteSharedMemory *memory, void *handle); // the backend has let go of it
+};
+
 typedef struct MoteBackendOptions {
     const char *backend; // "auto", "cpu", "cuda"; NULL is "auto"
     uint32_t threads;    // CPU threads; 0 is one for each core
     bool portable;       // CPU: only the portable kernels, whose results equal the other backends' bit for bit
+    MoteSharedMemory *shared_memory; // for GPU backends, from mote_renderer_shared_memory; NULL is memory of their own
 } MoteBackendOptions;
 
 typedef struct MoteBackendInfo {
@@ -211,6 +225,46 @@ MOTE_API uint32_t mote_world_channel_count(const MoteWorld *world);
 MOTE_API const char *mote_world_channel_name(const MoteWorld *world, uint32_t channel, uint32_t *components);
 MOTE_API MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *values /* count * components */);
 MOTE_API MoteResult mote_world_write_channel(MoteWorld *world, const char *name, const float *values);
+
+// ---- Memory that a renderer reads in place ------------------------------------------------------------------
+
+typedef enum MoteMemoryKind {
+    MOTE_MEMORY_HOST,    // ordinary memory in whole pages of 4096 bytes
+    MOTE_MEMORY_SHARED,  // of MoteBackendOptions.shared_memory
+    MOTE_MEMORY_PRIVATE, // the backend's own: to be copied with mote_world_copy_out
+} MoteMemoryKind;
+
+typedef struct MoteArray {
+    const void *address; // as the backend has it, where the allocation begins; NULL if it has none
+    size_t bytes;        // in use
+    size_t capacity;     // bytes that may be read: of host memory whole pages
+} MoteArray;
+
+// The world's arrays in their spatial order, as of the last step. Addresses are good until the next call that changes
+// the world; `layout` changes whenever memory was allocated or freed, so that what was imported under its address must
+// be dropped. While it stays the same, a step only makes the arrays change places among the same few addresses.
+typedef struct MoteRenderView {
+    uint32_t memory;         // MoteMemoryKind of every array below
+    const char *why;         // why it is MOTE_MEMORY_PRIVATE; "" otherwise
+    uint64_t layout;         // never the same for two worlds
+    uint32_t particle_count; // of each array below
+    uint32_t dimensions;
+    float spacing, support;     // m
+    MoteVec3 lowest, highest;   // m, corners of the box around the particles
+    MoteArray positions;        // vec4: x, y, z, inverse mass
+    MoteArray velocities;       // vec4: x, y, z, density over rest density
+    MoteArray ids, phases;      // uint
+    MoteArray neighbour_counts; // uint, the particle itself not counted
+    MoteArray neighbour_starts; // uint, in blocks of 8 entries of `neighbours`
+    MoteArray neighbours;       // uint, indices of particles: of those nearer than `support` when the step searched
+} MoteRenderView;
+
+// Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went
+// or were written, or the support changed), finds them for the present positions; the run goes on as without it.
+MOTE_API MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out);
+MOTE_API MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArray *out, uint32_t *components);
+// Copies `bytes` from an address inside one of the arrays above to host memory, of whatever kind it is.
+MOTE_API MoteResult mote_world_copy_out(MoteWorld *world, void *target, const void *address, size_t bytes);
 
 // ---- Statistics and timings --------------------------------------------------------------------------------
 

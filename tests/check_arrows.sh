@@ -12,13 +12,16 @@ declare -A allowed=(
     [src/cpu]="base kernels solver"
     [cuda]="base kernels solver"
     [src/scene]="base solver"
-    [src/cli]="base scene"
+    [src/image]="base"
+    [src/render]="base image shaders"
+    [src/cli]="base scene image"
 )
 # Headers of libraries that only some folders may know.
 libraries=(
     '(cuda|cub/|thrust/|nv/|driver_types|vector_types)=cuda|tests/cuda_emulation'
     '(vulkan/|volk|vk_mem_alloc)=src/(render|vulkan|viewer)'
     '(SDL|imgui)=src/viewer'
+    '(png|openexr)=src/image|tests'
     'jansson=src/(scene|cli)|tests'
 )
 wrong=0
@@ -28,10 +31,10 @@ complain() {
 }
 
 # Prints the folder that a quoted include leads to, as the compiler would find it: beside the file, in src, in
-# src/kernels.
+# src/kernels, in shaders.
 target_folder() {
     local file=$1 include=$2 folder
-    for folder in "$(dirname "$file")" src src/kernels; do
+    for folder in "$(dirname "$file")" src src/kernels shaders; do
         if [[ -e $folder/$include ]]; then
             dirname "$(realpath --relative-to=. "$folder/$include")"
             return
@@ -55,7 +58,7 @@ for folder in src/*/ cuda; do
         include=$(sed -E 's/^[^"]*"([^"]*)".*/\1/' <<<"$text")
         target=$(target_folder "$file" "$include")
         case $target in
-        "$folder" | src) ;; # its own, or mote.h
+        "$folder" | "$folder"/* | src) ;; # its own, or mote.h and mote_render.h
         unknown) complain "$file:$line: no file for \"$include\"" ;;
         *)
             [[ " ${allowed[$folder]} " == *" ${target#src/} "* ]] ||

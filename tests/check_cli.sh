@@ -67,7 +67,7 @@ says "simulate"
 expect 0 help
 expect 0 --version
 [[ $(cat stdout) =~ ^mote\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "a version"
-for command in simulate validate info bench schema; do
+for command in simulate render validate info bench schema; do
     expect 0 help "$command"
     says "Usage: mote $command"
     expect 0 "$command" --help
@@ -76,6 +76,7 @@ expect 0 info
 says "Backends:"
 says "auto     would choose"
 says "cpu"
+says "Vulkan devices:"
 
 # ---- Wrong usage
 expect 2
@@ -215,6 +216,11 @@ expect 0 simulate drop.json --backend cpu --save-state each.state --every 4 --qu
 expect 0 simulate drop.json --backend cpu --resume each.state --summary none_left.json --quiet
 has none_left.json 's["first_frame"] == 6'
 [[ $(hash_of none_left.json) == $(hash_of whole.json) ]] || fail "the last state was not saved"
+expect 0 simulate drop.json --backend cpu --save-state 'kept/{frame}.state' --every 4 --quiet
+[[ $(ls kept) == "$(printf '%06d.state\n' 0 4 6)" ]] || fail "one state a frame: $(ls kept)"
+expect 0 simulate drop.json --backend cpu --resume kept/000004.state --summary kept.json --quiet
+has kept.json 's["first_frame"] == 4 and s["frames"] == 6'
+[[ $(hash_of kept.json) == $(hash_of whole.json) ]] || fail "resuming from a kept state gave another state"
 expect 1 simulate drop.json --resume part.state --frames 2
 warns "is at frame 3, past the 2 frames asked for"
 head -c 100 part.state >cut.state

@@ -15,12 +15,14 @@ except ImportError as missing:
     sys.exit(77)
 
 # Mistakes that no schema tells: names that must exist, pairs in order, sizes that only some shapes need, particle
-# counts, the order of keyframes, characters that C strings cannot hold.
+# counts, the order of keyframes, characters that C strings cannot hold, files that are missing, cameras that look at
+# themselves.
 BEYOND_A_SCHEMA = {
-    "bounds_crossed", "bounds_flat", "box_without_depth", "capsule_without_radius", "disc_without_radius",
-    "emitter_stops_first", "fluid_block_without_size", "fluid_sphere_without_radius", "keyframes_backwards",
-    "keyframes_same_time", "keyframes_zero_size", "material_unknown", "nozzle_without_size",
-    "sphere_without_radius", "surrogate_alone", "too_many_particles", "too_many_particles_in_all", "zero_escape",
+    "bounds_crossed", "bounds_flat", "box_without_depth", "camera_on_target", "capsule_without_radius",
+    "disc_without_radius", "emitter_stops_first", "fluid_block_without_size", "fluid_sphere_without_radius",
+    "keyframes_backwards", "keyframes_same_time", "keyframes_zero_size", "material_unknown", "nozzle_without_size",
+    "sky_image_missing", "sky_image_not_given", "sphere_without_radius", "surrogate_alone", "too_many_particles",
+    "too_many_particles_in_all", "zero_escape",
 }
 
 

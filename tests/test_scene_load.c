@@ -88,6 +88,8 @@ static void check_element_is_default(SceneSection section, const void *element)
         const char *field = (const char *)element + key->offset;
         if (key->type == SCENE_STRING) {
             assert_string_equal(field, json_string_value(standard));
+        } else if (key->type == SCENE_PATH) {
+            assert_string_equal(*(const char *const *)field, json_string_value(standard));
         } else if (key->type == SCENE_CHOICE) {
             const char *found = strstr(key->choices, json_string_value(standard));
             assert_non_null(found);
@@ -119,7 +121,7 @@ static void test_defaults(void **state)
     assert_true(settings.gravity.y == -9.81f);
 
     MoteScene *scene = load("{ \"fluids\": [{}], \"emitters\": [{}], \"colliders\": [{ \"shape\": \"box\" }],"
-                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }] }",
+                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"cameras\": { \"a\": {} } }",
                             NULL, 0);
     for (uint32_t s = 0; s < SCENE_SECTION_COUNT; s++) {
         const SceneElements *elements = &scene->values.sections[s];
@@ -402,7 +404,8 @@ static void test_error_texts(void **state)
           "@:1:3: fluid: found an unknown key, expected one of a scene's keys; did you mean \"fluids\"?");
     fails("{ \"zzz\": [] }",
           "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, colliders, "
-          "emitters, kill_volumes, bounds, camera, output, $schema, name, description");
+          "emitters, kill_volumes, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
+          "description");
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters
           "@:1:42: solver.spacing: found \"0.05\", expected a number from 0.0001 to 1000 m");
     fails("{ \"fluids\": [{}, { \"size\": [1, 2] }] }",

@@ -2,12 +2,11 @@
 // from what the machine can do.
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/bench_render.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/peaks.h"
-#include "mote.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -20,7 +19,8 @@ static const Usage usage = {
     .command = "bench",
     .arguments = "[SCENE...]",
     .meaning = "Times the steps of scenes from their first one on, after a short warm-up run of each. Without a scene: "
-               "scenes/bench/dam_break_peer.json and scenes/dam_break.json.",
+               "scenes/bench/dam_break_peer.json and scenes/dam_break.json. With --render, also times pictures of "
+               "the splash that each becomes.",
     .minimum_arguments = 0,
     .maximum_arguments = UINT32_MAX,
 };
@@ -30,6 +30,8 @@ typedef struct Settings {
     OptionList scenes, overrides;
     uint32_t steps, warm_up;
     bool json, kernels, no_peaks;
+    RenderBench render;
+    bool render_wanted, render_detail; // --render, and an option that needs it
 } Settings;
 
 typedef struct Stage {
@@ -49,6 +51,7 @@ typedef struct Result {
     MoteTiming kernels[TIMING_LIMIT]; // milliseconds a step
     uint32_t kernel_count;
     double gflops, gbytes; // a second, of the loops over neighbours
+    RenderResult render;
 } Result;
 
 // What the loops over neighbours do, counted from the source, for a neighbour: arithmetic operations, and bytes asked
@@ -177,6 +180,9 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
             summarise_times(times, frames, out);
             summarise_stages(world, out);
         }
+        if (result == MOTE_OK && settings->render_wanted) {
+            result = render_bench_measure(&settings->render, simulation, &out->render);
+        }
     }
     free(times);
     mote_simulation_destroy(simulation);
@@ -212,6 +218,9 @@ static void print_result(const Settings *settings, const Result *r, double peak_
         printf(" (this machine's peaks: %.0f GFLOP/s, %.0f GB/s from memory)", peak_flops, peak_bytes);
     }
     printf("\n");
+    if (settings->render_wanted) {
+        render_bench_print(&settings->render, &r->render);
+    }
 }
 
 static json_t *result_as_json(const Settings *settings, const Result *r)
@@ -227,19 +236,28 @@ static json_t *result_as_json(const Settings *settings, const Result *r)
         }
     }
     const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
-    return json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "scene",
-                     r->scene, "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles,
-                     "steps", (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min",
-                     r->minimum, "spread", r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle",
-                     r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean", r->density_error,
-                     "gflops", r->gflops, "gbytes_per_second", r->gbytes);
+    json_t *object = json_pack(
+        "{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "scene", r->scene,
+        "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps", (json_int_t)r->steps,
+        "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum, "spread", r->spread, "stages", stages,
+        "kernels", kernels, "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours,
+        "density_error_mean", r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes);
+    if (settings->render_wanted) {
+        json_object_set_new(object, "render", render_bench_json(&settings->render, &r->render));
+    }
+    return object;
 }
 
 // ---- The command ----
 
 static OptionsOutcome parse(int argc, char **argv, Settings *s)
 {
-    *s = (Settings){.backend = {.backend = "auto"}, .steps = 120, .warm_up = 3};
+    *s = (Settings){.backend = {.backend = "auto"},
+                    .steps = 120,
+                    .warm_up = 3,
+                    .render = {.drawing = DRAWING_DEFAULTS, .samples = 1, .at_frame = 60, .draws = 5}};
+    RenderBench *r = &s->render;
+    bool *detail = &s->render_detail;
     const Option options[] = {
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu or cuda", "auto|cpu|cuda", 0,
          0, NULL},
@@ -253,41 +271,87 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"json", OPTION_FLAG, &s->json, NULL, "Print one JSON object instead of a table", NULL, 0, 0, NULL},
         {"kernels", OPTION_FLAG, &s->kernels, NULL, "Also print the time of each kernel", NULL, 0, 0, NULL},
         {"no-peaks", OPTION_FLAG, &s->no_peaks, NULL, "Do not measure what the machine can do", NULL, 0, 0, NULL},
+        {"render", OPTION_FLAG, &s->render_wanted, NULL, "Then also time pictures, pass by pass", NULL, 0, 0, NULL},
+        {"at-frame", OPTION_NUMBER, &r->at_frame, "N",
+         "With --render: simulate on to frame N, if the timed steps end before it, and draw that (60)", NULL, 0,
+         1000000000, detail},
+        {"draws", OPTION_NUMBER, &r->draws, "N", "With --render: pictures to time, after two that warm up (5)", NULL, 1,
+         10000, detail},
+        {"size", OPTION_TEXT, &r->drawing.size, "WxH", "With --render: pixels of a picture (1280x720)", NULL, 0, 0,
+         detail},
+        {"samples", OPTION_NUMBER, &r->samples, "N", "With --render: samples of a picture (1)", NULL, 1, 4096, detail},
+        {"view", OPTION_TEXT, &r->drawing.view, "NAME", "With --render: as of mote render (liquid)", NULL, 0, 0,
+         detail},
+        {"device", OPTION_TEXT, &r->drawing.device, "N",
+         "With --render: the Vulkan device that draws, auto (the default) or a number of `mote info`", NULL, 0, 0,
+         detail},
+        {"splat", OPTION_CHOICE, &r->drawing.splat, "NAME", "With --render: auto (the default), compute or quads",
+         DRAWING_SPLATS, 0, 0, detail},
+        {"no-share", OPTION_FLAG, &r->drawing.no_share, NULL,
+         "With --render: copy the particles even where memory could be shared", NULL, 0, 0, detail},
     };
     return options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scenes);
 }
 
-int command_bench(int argc, char **argv)
+static int run(Settings *settings)
 {
     static const char *standard_scenes[] = {"scenes/bench/dam_break_peer.json", "scenes/dam_break.json"};
+    const char *const *scenes = settings->scenes.count > 0 ? settings->scenes.items : standard_scenes;
+    const uint32_t count = settings->scenes.count > 0 ? settings->scenes.count : 2;
+    const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
+    const double flops = settings->no_peaks ? 0.0 : peak_gflops(threads);
+    const double bytes = settings->no_peaks ? 0.0 : peak_gbytes_per_second(threads);
+    int status = STATUS_FINE;
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < count && status == STATUS_FINE; i++) {
+        Result result;
+        if (measure(settings, scenes[i], &result) != MOTE_OK) {
+            status = command_failed();
+        } else if (settings->json) {
+            json_array_append_new(rows, result_as_json(settings, &result));
+        } else {
+            print_result(settings, &result, flops, bytes);
+        }
+    }
+    if (settings->json && status == STATUS_FINE) {
+        json_t *root = json_pack("{s:s, s:O, s:{s:f, s:f}}", "version", mote_version(), "scenes", rows, "peaks",
+                                 "gflops", flops, "gbytes_per_second", bytes);
+        json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        printf("\n");
+        json_decref(root);
+    }
+    json_decref(rows);
+    return status;
+}
+
+// With a renderer, where pictures are wanted: all worlds are made for it.
+static int run_with_renderer(Settings *settings)
+{
+    RenderBench *render = &settings->render;
+    if (!settings->render_wanted) {
+        return settings->render_detail ? usage_error(usage.command, "the options of pictures need --render")
+                                       : run(settings);
+    }
+    int status = drawing_options_check(usage.command, &render->drawing);
+    if (status != STATUS_FINE) {
+        return status;
+    }
+    if (mote_renderer_create(&render->drawing.renderer, &render->renderer) != MOTE_OK) {
+        return command_failed();
+    }
+    settings->backend = drawing_backend(&settings->backend, render->renderer);
+    status = run(settings);
+    mote_renderer_destroy(render->renderer);
+    return status;
+}
+
+int command_bench(int argc, char **argv)
+{
     Settings settings;
     const OptionsOutcome outcome = parse(argc, argv, &settings);
     int status = outcome == OPTIONS_WRONG ? STATUS_USAGE : STATUS_FINE;
     if (outcome == OPTIONS_PARSED) {
-        const char *const *scenes = settings.scenes.count > 0 ? settings.scenes.items : standard_scenes;
-        const uint32_t count = settings.scenes.count > 0 ? settings.scenes.count : 2;
-        const int threads = settings.backend.threads > 0 ? (int)settings.backend.threads : omp_get_num_procs();
-        const double flops = settings.no_peaks ? 0.0 : peak_gflops(threads);
-        const double bytes = settings.no_peaks ? 0.0 : peak_gbytes_per_second(threads);
-        json_t *rows = json_array();
-        for (uint32_t i = 0; i < count && status == STATUS_FINE; i++) {
-            Result result;
-            if (measure(&settings, scenes[i], &result) != MOTE_OK) {
-                status = command_failed();
-            } else if (settings.json) {
-                json_array_append_new(rows, result_as_json(&settings, &result));
-            } else {
-                print_result(&settings, &result, flops, bytes);
-            }
-        }
-        if (settings.json && status == STATUS_FINE) {
-            json_t *root = json_pack("{s:s, s:O, s:{s:f, s:f}}", "version", mote_version(), "scenes", rows, "peaks",
-                                     "gflops", flops, "gbytes_per_second", bytes);
-            json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-            printf("\n");
-            json_decref(root);
-        }
-        json_decref(rows);
+        status = run_with_renderer(&settings);
     }
     option_list_free(&settings.scenes);
     option_list_free(&settings.overrides);

@@ -8,6 +8,7 @@
 
 static const Command commands[] = {
     {"simulate", command_simulate, "Run a scene, export its frames, save and resume"},
+    {"render", command_render, "Draw a scene, or saved states of it, as pictures or a film"},
     {"validate", command_validate, "Check scene files without running them"},
     {"bench", command_bench, "Measure speed and memory, stage by stage"},
     {"info", command_info, "Show version, backends, devices and CPU"},
@@ -25,7 +26,8 @@ int command_failed(void)
 static void print_help(FILE *stream)
 {
     fprintf(stream,
-            "Mote %s: liquids by position-based particles, on the CPU and on CUDA.\n\nUsage: mote COMMAND ...\n\n",
+            "Mote %s: liquids by position-based particles, on the CPU and on CUDA, drawn by Vulkan.\n\nUsage: mote "
+            "COMMAND ...\n\n",
             mote_version());
     for (int i = 0; i < COMMAND_COUNT; i++) {
         fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].meaning);

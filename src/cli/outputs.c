@@ -2,28 +2,15 @@
 #include "cli/outputs.h"
 
 #include "base/error.h"
+#include "cli/frames.h"
 #include "scene/export.h"
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 // ---- Exports ----
-
-// FOLDER/frame_000123 with `suffix`, from malloc.
-static char *frame_path(const char *folder, uint64_t frame, const char *suffix)
-{
-    const size_t size = strlen(folder) + strlen(suffix) + 32;
-    char *path = malloc(size);
-    if (path != NULL) {
-        snprintf(path, size, "%s/frame_%06" PRIu64 "%s", folder, frame, suffix);
-    } else {
-        mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the name of a frame", folder);
-    }
-    return path;
-}
 
 MoteResult outputs_export_frame(MoteSimulation *simulation, const char *folder, uint32_t formats)
 {
@@ -171,23 +158,38 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
         "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]),                      //
         "state_hash", hash_text,                                                                              //
         "memory_bytes", (json_int_t)s.memory_bytes);
-    return *out != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for the summary");
+    return MOTE_OK;
+}
+
+MoteResult outputs_write_json(const char *path, json_t *object)
+{
+    if (object == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for what goes into it", path);
+    }
+    FileWriter writer;
+    MoteResult result = file_writer_open(&writer, path);
+    if (result == MOTE_OK) {
+        json_dumpf(object, writer.stream, JSON_INDENT(2)); // commit notices what the stream could not take
+        fputc('\n', writer.stream);
+        result = file_writer_commit(&writer);
+    }
+    json_decref(object);
+    return result;
 }
 
 MoteResult outputs_write_summary(const char *path, MoteSimulation *simulation, const RunReport *report)
 {
     json_t *summary = NULL;
-    FileWriter writer;
-    MoteResult result = make_summary(simulation, report, &summary);
+    const MoteResult result = make_summary(simulation, report, &summary);
+    return result == MOTE_OK ? outputs_write_json(path, summary) : result;
+}
+
+MoteResult outputs_prepare_summary(const char *path)
+{
+    const MoteResult result = outputs_check_writable(path);
     if (result == MOTE_OK) {
-        result = file_writer_open(&writer, path);
+        remove(path);
     }
-    if (result == MOTE_OK) {
-        json_dumpf(summary, writer.stream, JSON_INDENT(2)); // commit notices what the stream could not take
-        fputc('\n', writer.stream);
-        result = file_writer_commit(&writer);
-    }
-    json_decref(summary);
     return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "mote.h"
+#include <jansson.h>
 
 #define OUTPUT_FORMATS "ply|vtk|bgeo" // bit n of a set of formats is the n-th of these
 enum { OUTPUT_PLY = 1u, OUTPUT_VTK = 2u, OUTPUT_BGEO = 4u };
@@ -27,6 +28,13 @@ typedef struct RunReport {
     bool interrupted;
 } RunReport;
 MoteResult outputs_write_summary(const char *path, MoteSimulation *simulation, const RunReport *report);
+
+// Fails now if a summary could not be written later, and removes an earlier run's: should this one fail, the other's
+// success must not be taken for its own.
+MoteResult outputs_prepare_summary(const char *path);
+
+// Writes it to a file and lets go of it. NULL, as json_pack gives without memory, is a failure.
+MoteResult outputs_write_json(const char *path, json_t *object);
 
 // Fails now if `path` could not be written later; leaves nothing behind.
 MoteResult outputs_check_writable(const char *path);

@@ -1,16 +1,16 @@
 // simulate.c - `mote simulate`: runs a scene frame by frame and writes what was asked for.
-#define _POSIX_C_SOURCE 200809L
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "cli/command.h"
+#include "cli/frames.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/running.h"
 #include "scene/scene.h"
 
 #include <inttypes.h>
-#include <signal.h>
-#include <string.h>
+#include <stdlib.h>
 
 static const Usage usage = {
     .command = "simulate",
@@ -41,27 +41,6 @@ typedef struct Run {
     Progress progress;
 } Run;
 
-static volatile sig_atomic_t stop_signal;
-
-static void ask_to_stop(int signal_number)
-{
-    stop_signal = signal_number;
-}
-
-static void catch_signals(void)
-{
-    // SA_RESETHAND: the second signal has its usual effect, should a frame never end.
-    const struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    const int signals[] = {SIGINT, SIGTERM};
-    for (uint32_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction before;
-        // Whoever started us may have said that a signal is not for us, as shells do for background jobs.
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            sigaction(signals[i], &action, NULL);
-        }
-    }
-}
-
 // ---- The command line ----
 
 static OptionsOutcome parse(int argc, char **argv, Settings *s)
@@ -87,8 +66,10 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          NULL},
         {"statistics", OPTION_TEXT, &s->statistics, "FILE", "Write density, energy, momentum, ... of each frame as CSV",
          NULL, 0, 0, NULL},
-        {"save-state", OPTION_TEXT, &s->save_state, "FILE", "Save the state when the run ends, to be resumed", NULL, 0,
-         0, NULL},
+        {"save-state", OPTION_TEXT, &s->save_state, "FILE",
+         "Save the state when the run ends, to be resumed or drawn; a name with {frame} in it, as in "
+         "states/{frame}.state, keeps one file a frame, the initial one included",
+         NULL, 0, 0, NULL},
         {"every", OPTION_NUMBER, &s->save_every, "N", "With --save-state: also after each N frames", NULL, 1,
          1000000000, &s->save_every_given},
         {"resume", OPTION_TEXT, &s->resume, "FILE",
@@ -107,30 +88,15 @@ static int check_settings(const Settings *s)
     if (s->save_every_given && s->save_state == NULL) {
         return usage_error(usage.command, "--every needs --save-state FILE");
     }
-    for (uint32_t i = 0; i < s->overrides.count; i++) {
-        if (strchr(s->overrides.items[i], '=') == NULL) {
-            return usage_error(usage.command, "--set: found '%s', expected PATH=VALUE, as in solver.iterations=10",
-                               s->overrides.items[i]);
-        }
+    if (s->save_state != NULL && is_wrong_frame_pattern(s->save_state)) {
+        return usage_error(usage.command,
+                           "--save-state: found '%s', expected " FRAME_PLACEHOLDER " once and in the file's name",
+                           s->save_state);
     }
-    return STATUS_FINE;
+    return check_overrides(usage.command, &s->overrides);
 }
 
 // ---- Before the first frame ----
-
-// Says in one line if a better backend than the one chosen is missing, and why.
-static void report_backend(const Run *run)
-{
-    MoteBackendInfo rows[8];
-    const char *chosen = mote_world_backend(mote_simulation_world(run->simulation));
-    const uint32_t count = mote_backends(rows, 8);
-    if (run->settings->quiet || strcmp(run->settings->backend.backend, "auto") != 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < count && i < 8 && strcmp(rows[i].name, chosen) != 0; i++) {
-        fprintf(stderr, "mote: %s is not available (%s), running on %s\n", rows[i].name, rows[i].device, chosen);
-    }
-}
 
 static MoteResult resume(Run *run)
 {
@@ -150,6 +116,26 @@ static MoteResult resume(Run *run)
     return MOTE_OK;
 }
 
+// Where the state of the current frame goes, from malloc; NULL after a failure.
+static char *state_path(const Run *run)
+{
+    return frame_pattern_path(run->settings->save_state, mote_simulation_frame(run->simulation));
+}
+
+static MoteResult check_state_path(const Run *run)
+{
+    char *path = state_path(run);
+    MoteResult result = path != NULL ? MOTE_OK : MOTE_ERROR_MEMORY;
+    if (result == MOTE_OK && is_frame_pattern(run->settings->save_state)) {
+        result = make_folder_of(path); // as --out makes one
+    }
+    if (result == MOTE_OK) {
+        result = outputs_check_writable(path);
+    }
+    free(path);
+    return result;
+}
+
 // Fails before hours of work rather than after them.
 static MoteResult open_outputs(Run *run)
 {
@@ -159,13 +145,10 @@ static MoteResult open_outputs(Run *run)
         result = file_make_folder(s->folder);
     }
     if (result == MOTE_OK && s->summary != NULL) {
-        result = outputs_check_writable(s->summary);
-    }
-    if (result == MOTE_OK && s->summary != NULL) {
-        remove(s->summary); // should this run fail, an earlier one's success must not be taken for its own
+        result = outputs_prepare_summary(s->summary);
     }
     if (result == MOTE_OK && s->save_state != NULL) {
-        result = outputs_check_writable(s->save_state);
+        result = check_state_path(run);
     }
     if (result == MOTE_OK && s->statistics != NULL) {
         result = outputs_statistics_open(&run->statistics, s->statistics);
@@ -195,7 +178,9 @@ static MoteResult save_state(Run *run)
     if (run->saved && run->saved_frame == frame) {
         return MOTE_OK;
     }
-    const MoteResult result = mote_simulation_save(run->simulation, run->settings->save_state);
+    char *path = state_path(run);
+    const MoteResult result = path != NULL ? mote_simulation_save(run->simulation, path) : MOTE_ERROR_MEMORY;
+    free(path);
     run->saved = run->saved || result == MOTE_OK;
     run->saved_frame = result == MOTE_OK ? frame : run->saved_frame;
     return result;
@@ -213,7 +198,8 @@ static MoteResult write_frame(Run *run)
     if (result == MOTE_OK && s->statistics != NULL) {
         result = outputs_statistics_row(&run->statistics, run->simulation);
     }
-    if (result == MOTE_OK && s->save_every_given && frame > run->first_frame && frame % s->save_every == 0) {
+    if (result == MOTE_OK && s->save_every_given && frame % s->save_every == 0 &&
+        (frame > run->first_frame || is_frame_pattern(s->save_state))) {
         result = save_state(run);
     }
     return result;
@@ -223,7 +209,7 @@ static MoteResult run_frames(Run *run)
 {
     char note[64];
     MoteResult result = write_frame(run);
-    while (result == MOTE_OK && stop_signal == 0 && mote_simulation_frame(run->simulation) < run->last_frame) {
+    while (result == MOTE_OK && stop_signal() == 0 && mote_simulation_frame(run->simulation) < run->last_frame) {
         result = mote_simulation_advance_frame(run->simulation);
         if (result == MOTE_OK) {
             result = write_frame(run);
@@ -263,7 +249,7 @@ static MoteResult finish(Run *run)
             .scene_path = s->scene.items[0],
             .first_frame = run->first_frame,
             .seconds = clock_seconds() - run->start,
-            .interrupted = stop_signal != 0,
+            .interrupted = stop_signal() != 0,
         };
         result = outputs_write_summary(s->summary, run->simulation, &report);
     }
@@ -281,7 +267,7 @@ static MoteResult print_results(Run *run)
     const uint64_t frame = mote_simulation_frame(run->simulation);
     printf("%s at frame %" PRIu64 " of %" PRIu64 ": %" PRIu64 " frames in %.2f s on %s, %" PRIu32
            " particles, mean compression %.2f %%\n",
-           stop_signal != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
+           stop_signal() != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
            clock_seconds() - run->start, mote_world_backend(mote_simulation_world(run->simulation)),
            statistics.particles, 100.0 * statistics.density_error_mean);
     const struct {
@@ -300,7 +286,9 @@ static MoteResult print_results(Run *run)
 static MoteResult run_and_report(Run *run)
 {
     const Settings *s = run->settings;
-    report_backend(run);
+    if (!s->quiet) {
+        report_backend(run->simulation, s->backend.backend);
+    }
     progress_begin(&run->progress, stderr, "frame", run->first_frame, run->last_frame, s->quiet);
     MoteResult result = run_frames(run);
     progress_clear(&run->progress);
@@ -328,7 +316,7 @@ static MoteResult run_and_report(Run *run)
 static int simulate(const Settings *settings)
 {
     Run run = {.settings = settings, .start = clock_seconds()};
-    catch_signals();
+    catch_stop_signals();
     MoteResult result = prepare(&run);
     if (result == MOTE_OK) {
         result = run_and_report(&run);
@@ -341,7 +329,7 @@ static int simulate(const Settings *settings)
     if (result != MOTE_OK) {
         return STATUS_FAILED;
     }
-    return stop_signal != 0 ? 128 + (int)stop_signal : STATUS_FINE; // 130 for Ctrl-C, as shells count
+    return status_of_run();
 }
 
 int command_simulate(int argc, char **argv)

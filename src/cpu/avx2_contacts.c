@@ -2,6 +2,7 @@
 // tested with a little slack, and only those that may be in contact go through the portable kernel. Results are the
 // portable kernels' to the bit.
 #if defined(__x86_64__)
+#include "cpu/avx2_idle.h"
 #include "cpu/avx2_twins.h"
 #include "kernels/kernels.h"
 
@@ -105,9 +106,16 @@ void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
             reach = swept ? _mm256_add_ps(reach, travelled) : reach;
             marks = _mm256_or_ps(marks, may_touch(shape, shape->rotation, shape->position, p, reach));
         }
-        run_marked(kernel, view, i, _mm256_movemask_ps(marks));
+        const int touching = _mm256_movemask_ps(marks);
+        run_marked(kernel, view, i, touching);
+        if (touching != 0 && idle_possible(view)) {
+            idle_set(view, NOTE_MOVED, i, true);
+        }
     }
     kernel(view, i, end);
+    if (i < end && idle_possible(view)) {
+        idle_set(view, NOTE_MOVED, i, true);
+    }
 }
 #else
 typedef int avx2_contacts_needs_x86_64;

@@ -1,5 +1,6 @@
 // avx2_density.c - twins of density_lambda, density_delta and measure_density.
 #if defined(__x86_64__)
+#include "cpu/avx2_idle.h"
 #include "cpu/avx2_twins.h"
 
 #include <math.h>
@@ -58,10 +59,12 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     return (DensityAndGradients){sum_eight(density) + own_share(count, view->support_squared), sums.w + p.w * own};
 }
 
-void avx2_density_lambda(const MoteView *view, uint begin, uint end)
+// True if some lambda is not zero.
+static bool lambda_range(const MoteView *view, uint begin, uint end)
 {
     const float gradient_scale = view->gradient_scale * view->gradient_scale;
     const bool with_gradients = view->unilateral == 0u && view->iteration == 0u;
+    bool pressed = false;
     for (uint i = begin; i < end; i++) {
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
@@ -78,8 +81,25 @@ void avx2_density_lambda(const MoteView *view, uint begin, uint end)
         const float error = max_f32(density - 1.0f, -view->max_tension);
         const float compliance = view->unilateral != 0u ? view->rest_lambda : view->compliances[i];
         const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
+        const float lambda = fluid ? -error * compliance : 0.0f;
+        pressed |= lambda != 0.0f;
         view->densities[i] = density;
-        view->estimates[i] = v4(p.x, p.y, p.z, fluid ? -error * compliance : 0.0f);
+        view->estimates[i] = v4(p.x, p.y, p.z, lambda);
+    }
+    return pressed;
+}
+
+void avx2_density_lambda(const MoteView *view, uint begin, uint end)
+{
+    if (!idle_possible(view)) {
+        lambda_range(view, begin, end);
+        return;
+    }
+    for (uint from = begin; from < end; from += IDLE_CHUNK) {
+        const uint to = from + IDLE_CHUNK < end ? from + IDLE_CHUNK : end;
+        if (view->iteration == 0u || !idle_around(view, NOTE_MOVED, from, to)) {
+            idle_set(view, NOTE_PRESSED, from, lambda_range(view, from, to));
+        }
     }
 }
 
@@ -151,7 +171,16 @@ static inline __attribute__((always_inline)) void delta_range(const MoteView *vi
 
 void avx2_density_delta(const MoteView *view, uint begin, uint end)
 {
-    if (view->pressure_scale <= 0.0f) {
+    if (idle_possible(view)) {
+        for (uint from = begin; from < end; from += IDLE_CHUNK) {
+            const uint to = from + IDLE_CHUNK < end ? from + IDLE_CHUNK : end;
+            const bool idle = idle_around(view, NOTE_PRESSED, from, to);
+            if (!idle) {
+                delta_range(view, from, to, 0);
+            }
+            idle_set(view, NOTE_MOVED, from, !idle);
+        }
+    } else if (view->pressure_scale <= 0.0f) {
         delta_range(view, begin, end, 0);
     } else if (view->pressure_power == 4) { // PBF's choice
         delta_range(view, begin, end, 4);

@@ -24,16 +24,20 @@ static void destroy(Backend *backend)
     free(backend);
 }
 
-// Large buffers ask for huge pages: neighbours are read from all over them, and every miss of the page tables' cache
-// costs as much as a dozen loads.
+// Whole pages, so that a graphics device can import them (VK_EXT_external_memory_host). Large buffers ask for huge
+// pages: neighbours are read from all over them, and every miss of the page tables' cache costs as much as a dozen
+// loads.
 static void *allocate(Backend *backend, size_t bytes)
 {
     (void)backend;
     const size_t huge_page = (size_t)2 << 20;
     const bool large = bytes >= huge_page;
     void *address = NULL;
-    const size_t rounded = (bytes + 63) / 64 * 64;
-    if (posix_memalign(&address, large ? huge_page : 64, rounded) != 0) {
+    if (bytes > SIZE_MAX - HOST_PAGE) {
+        return NULL;
+    }
+    const size_t rounded = (bytes + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
+    if (posix_memalign(&address, large ? huge_page : HOST_PAGE, rounded) != 0) {
         return NULL;
     }
 #if defined(MADV_HUGEPAGE)
@@ -58,6 +62,13 @@ static void copy(Backend *backend, void *target, const void *source, size_t byte
     memcpy(target, source, bytes);
 }
 
+static uint32_t memory_kind(const Backend *backend, const char **why)
+{
+    (void)backend;
+    *why = "";
+    return MOTE_MEMORY_HOST;
+}
+
 static void add_time(CpuBackend *cpu, KernelId timer, double since, uint64_t invocations)
 {
     cpu->timers[timer].milliseconds += 1e3 * (clock_seconds() - since);
@@ -78,6 +89,13 @@ static uint32_t invocations_of(KernelId kernel, const MoteView *view)
     }
 }
 
+// Where the r-th of `ranges` parts begins and the one before it ends: at whole steps.
+static uint range_end(uint32_t count, int r, int ranges)
+{
+    const uint64_t at = (uint64_t)count * (uint64_t)r / (uint64_t)ranges;
+    return r == ranges ? count : (uint)(at / CPU_RANGE_STEP * CPU_RANGE_STEP);
+}
+
 // Threads take ranges in turn, so that one which is held up holds up little; no result depends on where ranges end.
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
@@ -91,8 +109,7 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
         const int ranges = RANGES_A_THREAD * cpu->threads;
 #pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, 1)
         for (int r = 0; r < ranges; r++) {
-            function(view, (uint)((uint64_t)count * (uint64_t)r / (uint64_t)ranges),
-                     (uint)((uint64_t)count * (uint64_t)(r + 1) / (uint64_t)ranges));
+            function(view, range_end(count, r, ranges), range_end(count, r + 1, ranges));
         }
     }
     add_time(cpu, kernel, start, count);
@@ -162,6 +179,7 @@ static const BackendFunctions functions = {
     .upload = copy,
     .download = copy,
     .copy = copy,
+    .memory_kind = memory_kind,
     .launch = launch,
     .sort = sort,
     .scan = scan,

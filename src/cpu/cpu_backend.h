@@ -4,7 +4,9 @@
 
 #include "solver/backend.h"
 
-// Runs invocations begin to end - 1 of a kernel.
+// Runs invocations begin to end - 1 of a kernel. `begin` is a multiple of CPU_RANGE_STEP, unless one portable kernel is
+// run on its own; so is `end`, except for the last range.
+enum { CPU_RANGE_STEP = 64 };
 typedef void RangeFunction(const MoteView *view, uint begin, uint end);
 
 // The portable kernels, one range function each, in the order of the table (cpu_kernels.c).

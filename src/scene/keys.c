@@ -11,18 +11,29 @@
 #define FITS_VEC3(field)   _Generic((field), MoteVec3 : 1, default : 0)
 #define FITS_BOOL(field)   _Generic((field), bool : 1, default : 0)
 #define FITS_STRING(field) _Generic(&(field), char(*)[SCENE_NAME_SIZE] : 1, default : 0)
+#define FITS_PATH(field)   _Generic((field), const char * : 1, default : 0)
 #define FITS_CHOICE(field) FITS_UINT(field)
 #define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
     _Static_assert(FITS_##type(((scene_type_##section *)0)->field), #section "." #field " is not a " #type);
 #include "scene/keys.def"
 
+#define NAMED_OBJECT(type) 1
+#define NAMED_ARRAY(type)  1
+#define NAMED_MAP(type)    (offsetof(type, name) == 0 && FITS_STRING(((type *)0)->name))
+#define SECTION(section, type, json_key, kind, use, meaning)                                                           \
+    _Static_assert(NAMED_##kind(type), #type " does not begin with its name");
+#include "scene/keys.def"
+
 const SceneSectionInfo scene_sections[SCENE_SECTION_COUNT] = {
-#define SECTION(section, type, json_key, kind, meaning) {#section, json_key, meaning, SCENE_##kind, sizeof(type)},
+#define SECTION(section, type, json_key, kind, use, meaning)                                                           \
+    {#section, json_key, meaning, SCENE_##kind, SCENE_##use, sizeof(type)},
 #include "scene/keys.def"
 };
 
 const SceneKey scene_keys[] = {
-#define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
+#define KEY(...)      ROW(false, __VA_ARGS__)
+#define LOOK_KEY(...) ROW(true, __VA_ARGS__)
+#define ROW(look, section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                 \
     {SCENE_SECTION_##section,                                                                                          \
      #field,                                                                                                           \
      SCENE_##type,                                                                                                     \
@@ -33,7 +44,8 @@ const SceneKey scene_keys[] = {
      SCENE_##animation,                                                                                                \
      choices,                                                                                                          \
      meaning,                                                                                                          \
-     offsetof(scene_type_##section, field)},
+     offsetof(scene_type_##section, field),                                                                            \
+     look},
 #include "scene/keys.def"
 };
 const uint32_t scene_key_count = sizeof scene_keys / sizeof scene_keys[0];
@@ -61,16 +73,22 @@ void scene_key_store(const SceneKey *key, void *element, const double *numbers)
         *(bool *)field = numbers[0] != 0;
         break;
     case SCENE_STRING:
-        MOTE_ASSERT(key->type != SCENE_STRING);
+    case SCENE_PATH:
+        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH);
         break;
     }
 }
 
 void scene_key_store_string(const SceneKey *key, void *element, const char *string)
 {
+    void *field = (char *)element + key->offset;
+    if (key->type == SCENE_PATH) {
+        *(const char **)field = string;
+        return;
+    }
     const size_t length = strlen(string);
     MOTE_ASSERT(key->type == SCENE_STRING && length < SCENE_NAME_SIZE);
-    memcpy((char *)element + key->offset, string, length + 1);
+    memcpy(field, string, length + 1);
 }
 
 void scene_key_fetch(const SceneKey *key, const void *element, double *numbers)
@@ -95,7 +113,8 @@ void scene_key_fetch(const SceneKey *key, const void *element, double *numbers)
         numbers[0] = *(const bool *)field ? 1 : 0;
         break;
     case SCENE_STRING:
-        MOTE_ASSERT(key->type != SCENE_STRING);
+    case SCENE_PATH:
+        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH);
         break;
     }
 }
@@ -141,8 +160,9 @@ static void store_default(const SceneKey *key, void *element)
     // jansson rather than strtod, which reads "0.5" as 0 where the locale has a decimal comma.
     json_t *value = json_loads(key->standard, JSON_DECODE_ANY, NULL);
     MOTE_ASSERT(value != NULL);
-    if (key->type == SCENE_STRING) {
-        scene_key_store_string(key, element, json_string_value(value));
+    if (key->type == SCENE_STRING || key->type == SCENE_PATH) {
+        MOTE_ASSERT(key->type == SCENE_STRING || json_string_length(value) == 0);
+        scene_key_store_string(key, element, key->type == SCENE_STRING ? json_string_value(value) : "");
         json_decref(value);
         return;
     }

@@ -2,7 +2,6 @@
 #include "scene/load.h"
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/nearest.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,8 @@
 
 static const char *const text_keys[] = {"$schema", "name", "description"};
 enum { TEXT_KEY_COUNT = sizeof text_keys / sizeof text_keys[0] };
+
+const char *const scene_built_in_materials[SCENE_BUILT_IN_MATERIALS] = {"water", "wall"};
 
 // ---- Sections --------------------------------------------------------------------------------------------------
 
@@ -123,23 +124,24 @@ static void read_array(SceneReader *reader, SceneSection section, json_t *array,
     }
 }
 
-// The one MAP section: the built-in materials, then the file's, which may redefine them.
-static void read_materials(SceneReader *reader, json_t *map, const ScenePath *path)
+// The built-in elements, which only materials have, then the file's, which may redefine them.
+static void read_map(SceneReader *reader, SceneSection section, json_t *map, const ScenePath *path)
 {
-    static const char *const built_in[] = {"water", "wall"};
+    const SceneSectionInfo *info = &scene_sections[section];
     if (map != NULL && !json_is_object(map)) {
         char found[SCENE_VALUE_TEXT_SIZE];
-        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected an object of named materials",
-                     scene_describe(map, found));
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected an object of named %s",
+                     scene_describe(map, found), info->json_key);
     }
-    SceneElements *elements = &reader->scene->values.sections[SCENE_SECTION_material];
-    if (!allocate_section(reader, SCENE_SECTION_material, 2 + json_object_size(map))) {
+    const uint32_t built_in = section == SCENE_SECTION_material ? SCENE_BUILT_IN_MATERIALS : 0;
+    if (!allocate_section(reader, section, built_in + json_object_size(map))) {
         return;
     }
-    SceneMaterial *materials = elements->data;
-    snprintf(materials[0].name, SCENE_NAME_SIZE, "%s", built_in[0]);
-    snprintf(materials[1].name, SCENE_NAME_SIZE, "%s", built_in[1]);
-    elements->count = 2;
+    SceneElements *elements = &reader->scene->values.sections[section];
+    for (elements->count = 0; elements->count < built_in; elements->count++) {
+        snprintf(SCENE_AT(&reader->scene->values, material, elements->count)->name, SCENE_NAME_SIZE, "%s",
+                 scene_built_in_materials[elements->count]);
+    }
     const char *name;
     json_t *value;
     json_object_foreach(map, name, value)
@@ -152,14 +154,13 @@ static void read_materials(SceneReader *reader, json_t *map, const ScenePath *pa
             continue;
         }
         uint32_t index = 0;
-        while (index < 2 && strcmp(built_in[index], name) != 0) {
+        while (index < built_in && strcmp(scene_built_in_materials[index], name) != 0) {
             index++;
         }
-        if (index == 2) {
-            index = elements->count++;
-            memcpy(materials[index].name, name, length + 1);
-        }
-        read_element(reader, SCENE_SECTION_material, index, value, &at, &materials[index]);
+        index = index < built_in ? index : elements->count++;
+        char *element = (char *)elements->data + index * info->element_size;
+        memcpy(element, name, length + 1); // a MAP's first field
+        read_element(reader, section, index, value, &at, element);
     }
 }
 
@@ -200,7 +201,7 @@ static void read_section(SceneReader *reader, SceneSection section, json_t *valu
         read_array(reader, section, value, path);
         break;
     case SCENE_MAP:
-        read_materials(reader, value, path);
+        read_map(reader, section, value, path);
         break;
     }
 }
@@ -238,24 +239,6 @@ static void name_after_file(SceneReader *reader)
     reader->scene->name = copy_bytes(reader, base, dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
-// Everything that alters the simulation, and nothing else: a state saved before the camera moved still fits.
-static void hash_scene(SceneReader *reader)
-{
-    static const char *const left_out[] = {"$schema", "name", "description", "camera", "output"};
-    json_t *physics = json_copy(reader->root);
-    for (size_t i = 0; physics != NULL && i < sizeof left_out / sizeof left_out[0]; i++) {
-        json_object_del(physics, left_out[i]);
-    }
-    char *dump = physics != NULL ? json_dumps(physics, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
-    json_decref(physics);
-    if (dump == NULL) {
-        reader->no_memory = true;
-        return;
-    }
-    reader->scene->hash = hash_bytes(HASH_START, dump, strlen(dump));
-    free(dump);
-}
-
 static void read_scene(SceneReader *reader)
 {
     for (uint32_t s = 0; s < SCENE_SECTION_COUNT; s++) {
@@ -270,7 +253,7 @@ static void read_scene(SceneReader *reader)
                      scene_describe(reader->root, found));
         return;
     }
-    read_materials(reader, NULL, &root); // the built-in ones, should the file have none
+    read_map(reader, SCENE_SECTION_material, NULL, &root); // the built-in ones, should the file have none
     const char *name;
     json_t *value;
     json_object_foreach(reader->root, name, value)
@@ -289,7 +272,7 @@ static void read_scene(SceneReader *reader)
     scene_tracks_sort(reader->scene);
     scene_check(reader);
     if (reader->errors == 0) {
-        hash_scene(reader);
+        scene_hash(reader);
         scene_values_at(reader->scene, 0, &reader->scene->values);
     }
 }
@@ -396,6 +379,10 @@ void mote_scene_destroy(MoteScene *scene)
     }
     free(scene->tracks);
     scene_values_free(&scene->values);
+    for (SceneText *text = scene->texts, *next; text != NULL; text = next) {
+        next = text->next;
+        free(text);
+    }
     free(scene->path);
     free(scene->name);
     free(scene);

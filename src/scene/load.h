@@ -68,8 +68,17 @@ void scene_tracks_sort(MoteScene *scene);
 // The keyframes of a key, or NULL.
 const SceneTrack *scene_track_find(const MoteScene *scene, const SceneKey *key, uint32_t element);
 
+// ---- Built-in materials (load.c) ----
+
+enum { SCENE_BUILT_IN_MATERIALS = 2 };
+extern const char *const scene_built_in_materials[SCENE_BUILT_IN_MATERIALS]; // the first of every scene's
+
 // ---- What no single key can tell (load_check.c) ----
 
 void scene_check(SceneReader *reader);
+
+// ---- Which states fit (load_hash.c) ----
+
+void scene_hash(SceneReader *reader);
 
 #endif

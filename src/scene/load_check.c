@@ -10,12 +10,19 @@
 // In all fluids: ids and counts are 32 bits, and half of the range is kept for particles that come later.
 #define TOTAL_PARTICLE_LIMIT 2147483648.0
 
-static ScenePath element_path(SceneSection section, uint32_t element)
+static const void *element_of(const SceneReader *reader, SceneSection section, uint32_t element)
+{
+    return (const char *)reader->scene->values.sections[section].data + element * scene_sections[section].element_size;
+}
+
+static ScenePath element_path(const SceneReader *reader, SceneSection section, uint32_t element)
 {
     const ScenePath root = {0};
     ScenePath path = path_to_key(&root, scene_sections[section].json_key);
     if (scene_sections[section].kind == SCENE_ARRAY) {
         path = path_to_index(&path, element);
+    } else if (scene_sections[section].kind == SCENE_MAP) {
+        path = path_to_key(&path, element_of(reader, section, element)); // which begins with its name
     }
     return path;
 }
@@ -38,13 +45,12 @@ static void check_positive(SceneReader *reader, SceneSection section, uint32_t e
                            uint32_t components, const char *owner)
 {
     const SceneKey *key = scene_key_find(section, name);
-    const ScenePath parent = element_path(section, element);
+    const ScenePath parent = element_path(reader, section, element);
     const ScenePath path = path_to_key(&parent, name);
-    const SceneElements *elements = &reader->scene->values.sections[section];
     const SceneTrack *track = scene_track_find(reader->scene, key, element);
     double numbers[3] = {0, 0, 0};
     if (track == NULL) {
-        scene_key_fetch(key, (char *)elements->data + element * scene_sections[section].element_size, numbers);
+        scene_key_fetch(key, element_of(reader, section, element), numbers);
         check_positive_numbers(reader, key, &path, numbers, components, owner);
         return;
     }
@@ -78,7 +84,7 @@ static void check_emitter(SceneReader *reader, uint32_t i, bool flat)
         check_positive(reader, SCENE_SECTION_emitter, i, "size", flat ? 1 : 5, "a box nozzle");
     }
     if (emitter->stop < emitter->start) {
-        const ScenePath parent = element_path(SCENE_SECTION_emitter, i);
+        const ScenePath parent = element_path(reader, SCENE_SECTION_emitter, i);
         const ScenePath start = path_to_key(&parent, "start"), stop = path_to_key(&parent, "stop");
         if (scene_is_overridden(reader, &start)) {
             scene_report(reader, &start, SCENE_AT_VALUE, "found %.7g, expected at most the stop at %.7g s",
@@ -95,7 +101,7 @@ static void check_bounds(SceneReader *reader)
     const SceneBounds *bounds = SCENE_AT(&reader->scene->values, bounds, 0);
     const double lower[3] = {(double)bounds->lower.x, (double)bounds->lower.y, (double)bounds->lower.z};
     const double upper[3] = {(double)bounds->upper.x, (double)bounds->upper.y, (double)bounds->upper.z};
-    const ScenePath parent = element_path(SCENE_SECTION_bounds, 0);
+    const ScenePath parent = element_path(reader, SCENE_SECTION_bounds, 0);
     const ScenePath lower_path = path_to_key(&parent, "lower"), upper_path = path_to_key(&parent, "upper");
     for (uint32_t c = 0; c < 3; c++) {
         if (lower[c] < upper[c]) {
@@ -112,6 +118,34 @@ static void check_bounds(SceneReader *reader)
     }
 }
 
+// ---- Looks -----------------------------------------------------------------------------------------------------
+
+// A camera at its target looks nowhere. Keyframes may still lead it there; mote_simulation_render_scene tells then.
+static void check_camera(SceneReader *reader, SceneSection section, uint32_t element)
+{
+    const SceneCamera *camera = element_of(reader, section, element);
+    const MoteVec3 position = camera->position, target = camera->target;
+    if (scene_track_find(reader->scene, scene_key_find(section, "position"), element) != NULL ||
+        scene_track_find(reader->scene, scene_key_find(section, "target"), element) != NULL || position.x != target.x ||
+        position.y != target.y || position.z != target.z) {
+        return;
+    }
+    const ScenePath parent = element_path(reader, section, element);
+    const ScenePath path = path_to_key(&parent, "position");
+    scene_report(reader, &path, SCENE_AT_VALUE, "found [%.7g, %.7g, %.7g], expected another point than the target",
+                 (double)position.x, (double)position.y, (double)position.z);
+}
+
+static void check_sky(SceneReader *reader)
+{
+    const MoteSkyLook *sky = SCENE_AT(&reader->scene->values, sky, 0);
+    if (sky->kind == MOTE_SKY_IMAGE && sky->image[0] == '\0') {
+        const ScenePath parent = element_path(reader, SCENE_SECTION_sky, 0);
+        const ScenePath path = path_to_key(&parent, "image");
+        scene_report(reader, &path, SCENE_AT_VALUE, "found no file, expected one for a sky whose kind is \"image\"");
+    }
+}
+
 // ---- Particle counts -------------------------------------------------------------------------------------------
 
 static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *settings, double *total)
@@ -120,7 +154,7 @@ static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *set
     const bool flat = settings->dimensions == 2;
     const double spacing = (double)settings->spacing, pi = 3.14159265358979323846;
     const uint32_t errors = reader->errors;
-    const ScenePath parent = element_path(SCENE_SECTION_fluid, i);
+    const ScenePath parent = element_path(reader, SCENE_SECTION_fluid, i);
     double count;
     if (fluid->shape == SCENE_FLUID_BLOCK) {
         check_positive(reader, SCENE_SECTION_fluid, i, "size", flat ? 3 : 7, "a block");
@@ -164,7 +198,7 @@ static void check_material(SceneReader *reader, SceneSection section, uint32_t e
         known[count] = SCENE_AT(values, material, count)->name;
     }
     const char *nearest = nearest_word(name, known, count);
-    const ScenePath parent = element_path(section, element);
+    const ScenePath parent = element_path(reader, section, element);
     const ScenePath path = path_to_key(&parent, "material");
     json_t *word = json_string(name);
     char found[SCENE_VALUE_TEXT_SIZE];
@@ -203,4 +237,11 @@ void scene_check(SceneReader *reader)
         check_shape(reader, SCENE_SECTION_kill_volume, i, SCENE_AT(values, kill_volume, i)->shape);
     }
     check_bounds(reader);
+    check_camera(reader, SCENE_SECTION_camera, 0);
+    for (uint32_t i = 0; i < SCENE_COUNT(values, cameras); i++) {
+        check_camera(reader, SCENE_SECTION_cameras, i);
+    }
+    if (values_are_right) { // a file that is missing was told already
+        check_sky(reader);
+    }
 }

@@ -200,6 +200,9 @@ const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECT
     case SCENE_STRING:
         snprintf(text, SCENE_EXPECTED_TEXT_SIZE, "a string of 1 to %d bytes", SCENE_NAME_SIZE - 1);
         break;
+    case SCENE_PATH:
+        append(text, SCENE_EXPECTED_TEXT_SIZE, "the path of a file, relative to the scene file's folder");
+        break;
     case SCENE_CHOICE: {
         const char *choices = key->choices;
         char choice[SCENE_NAME_SIZE];

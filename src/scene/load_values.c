@@ -1,10 +1,14 @@
 // load_values.c - one key's value, checked against its row of the table, or its keyframes.
+#define _POSIX_C_SOURCE 200809L
 #include "scene/load.h"
 
 #include "base/nearest.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void report_value(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path, bool one)
 {
@@ -214,6 +218,57 @@ static void read_keyframes(SceneReader *reader, const SceneKey *key, json_t *obj
     }
 }
 
+// ---- Files -----------------------------------------------------------------------------------------------------
+
+// A file's path as fopen wants it, kept by the scene. "" stays "".
+static const char *resolve_path(SceneReader *reader, const char *path)
+{
+    const char *slash = strrchr(reader->file, '/');
+    const size_t folder = path[0] != '/' && path[0] != '\0' && slash != NULL ? (size_t)(slash + 1 - reader->file) : 0;
+    const size_t length = strlen(path);
+    SceneText *text = malloc(sizeof *text + folder + length + 1);
+    if (text == NULL) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    memcpy(text->text, reader->file, folder);
+    memcpy(text->text + folder, path, length + 1);
+    text->next = reader->scene->texts;
+    reader->scene->texts = text;
+    return text->text;
+}
+
+// Why the file cannot be read, or NULL.
+static const char *trouble_with_file(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || access(path, R_OK) != 0) {
+        return strerror(errno);
+    }
+    return S_ISDIR(status.st_mode) ? "it is a folder" : NULL;
+}
+
+static void read_path(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
+                      void *element)
+{
+    if (!json_is_string(value)) {
+        report_value(reader, key, value, path, false);
+        return;
+    }
+    const char *resolved = resolve_path(reader, json_string_value(value));
+    if (resolved == NULL) {
+        return;
+    }
+    const char *trouble = resolved[0] != '\0' ? trouble_with_file(resolved) : NULL;
+    if (trouble != NULL) {
+        char found[SCENE_VALUE_TEXT_SIZE];
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected a file that can be read: %s (%s)",
+                     scene_describe(value, found), trouble, resolved);
+        return;
+    }
+    scene_key_store_string(key, element, resolved);
+}
+
 // ---- Keys ------------------------------------------------------------------------------------------------------
 
 void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, const ScenePath *path,
@@ -265,5 +320,8 @@ void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, con
         }
         break;
     }
+    case SCENE_PATH:
+        read_path(reader, key, value, path, element);
+        break;
     }
 }

@@ -2,16 +2,18 @@
 #ifndef MOTE_SCENE_H
 #define MOTE_SCENE_H
 
-#include "mote.h"
+#include "mote_render.h"
 
-#define SCENE_NAME_SIZE 64 // bytes of a material's name, the final zero included
+#define SCENE_NAME_SIZE 64 // bytes of a material's or camera's name, the final zero included
 
-// One struct a section of keys.def, whose rows name these fields. CHOICE fields are uint32_t, VEC3 are MoteVec3,
-// STRING are char[SCENE_NAME_SIZE].
+// One struct a section of keys.def, whose rows name these fields; sections that are not here have a struct of the
+// public headers. CHOICE fields are uint32_t, VEC3 are MoteVec3, STRING are char[SCENE_NAME_SIZE], PATH are const char
+// *, which belong to the scene and are shared by all copies of its values.
 typedef struct SceneMaterial {
     char name[SCENE_NAME_SIZE];
     float density, static_friction, kinetic_friction, restitution;
     MoteVec3 color;
+    float absorption, roughness;
 } SceneMaterial;
 
 typedef enum SceneFluidShape { SCENE_FLUID_BLOCK, SCENE_FLUID_SPHERE } SceneFluidShape;
@@ -28,6 +30,7 @@ typedef struct SceneCollider {
     bool inside_out;
     MoteVec3 position, rotation, size;
     float radius, height;
+    uint32_t look; // MoteLook
 } SceneCollider;
 
 typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;
@@ -51,8 +54,9 @@ typedef struct SceneBounds {
 } SceneBounds;
 
 typedef struct SceneCamera {
+    char name[SCENE_NAME_SIZE]; // "" for `camera`
     MoteVec3 position, target;
-    float field_of_view;
+    float field_of_view, roll, near, orbit;
 } SceneCamera;
 
 typedef struct SceneOutput {
@@ -60,7 +64,7 @@ typedef struct SceneOutput {
 } SceneOutput;
 
 typedef enum SceneSection {
-#define SECTION(section, type, json_key, kind, meaning) SCENE_SECTION_##section,
+#define SECTION(section, type, json_key, kind, use, meaning) SCENE_SECTION_##section,
 #include "keys.def"
     SCENE_SECTION_COUNT
 } SceneSection;
@@ -78,7 +82,7 @@ typedef struct SceneValues {
 } SceneValues;
 
 // SCENE_AT(values, fluid, i) is the i-th SceneFluid, SCENE_COUNT(values, fluid) how many there are.
-#define SECTION(section, type, json_key, kind, meaning)                                                                \
+#define SECTION(section, type, json_key, kind, use, meaning)                                                           \
     typedef type scene_type_##section;                                                                                 \
     static inline type *scene_at_##section(const SceneValues *values, uint32_t i)                                      \
     {                                                                                                                  \
@@ -90,13 +94,23 @@ typedef struct SceneValues {
 
 // ---- The table as data (keys.c) ----
 
-typedef enum SceneType { SCENE_UINT, SCENE_FLOAT, SCENE_VEC3, SCENE_BOOL, SCENE_STRING, SCENE_CHOICE } SceneType;
+typedef enum SceneType {
+    SCENE_UINT,
+    SCENE_FLOAT,
+    SCENE_VEC3,
+    SCENE_BOOL,
+    SCENE_STRING,
+    SCENE_PATH,
+    SCENE_CHOICE
+} SceneType;
 typedef enum SceneAnimation { SCENE_ANIMATED, SCENE_FIXED, SCENE_REQUIRED } SceneAnimation;
 typedef enum SceneSectionKind { SCENE_OBJECT, SCENE_ARRAY, SCENE_MAP } SceneSectionKind;
+typedef enum SceneUse { SCENE_PHYSICS, SCENE_OUTPUT } SceneUse;
 
 typedef struct SceneSectionInfo {
     const char *name, *json_key, *meaning;
     SceneSectionKind kind;
+    SceneUse use;
     size_t element_size;
 } SceneSectionInfo;
 
@@ -111,6 +125,7 @@ typedef struct SceneKey {
     const char *choices; // separated by '|'
     const char *meaning;
     size_t offset; // of the field in the section's struct
+    bool look;     // a LOOK_KEY
 } SceneKey;
 
 extern const SceneSectionInfo scene_sections[SCENE_SECTION_COUNT];
@@ -131,13 +146,21 @@ typedef struct SceneTrack {
     float *values; // components a keyframe
 } SceneTrack;
 
+// A string of the scene's own; the scene frees all of them.
+typedef struct SceneText SceneText;
+struct SceneText {
+    SceneText *next;
+    char text[];
+};
+
 struct MoteScene {
     char *path;         // as given
     char *name;         // "name" in the file, or the file's name without folder and extension
     SceneValues values; // at time 0, animated values included
     SceneTrack *tracks;
     uint32_t track_count;
-    uint64_t hash; // of the file's JSON with its overrides applied: states remember which scene they belong to
+    SceneText *texts; // what the values of PATH keys point to
+    uint64_t hash;    // of the file's physics with its overrides applied: states remember which scene they belong to
 };
 
 // A deep copy of the scene's values, to be evaluated at other times; free with scene_values_free.

@@ -79,6 +79,8 @@ static json_t *schema_of_value(const SceneKey *key)
         return schema_of_type("boolean");
     case SCENE_STRING:
         return json_pack("{sssisi}", "type", "string", "minLength", 1, "maxLength", SCENE_NAME_SIZE - 1);
+    case SCENE_PATH:
+        return schema_of_type("string");
     case SCENE_CHOICE:
         return json_pack("{so}", "enum", json_of_choices(key->choices));
     }
@@ -239,6 +241,16 @@ static const char how_it_works[] =
     "`water` and `wall` are built in with the defaults of the table above; a file may redefine them. Names have 1 to "
     "63 bytes.\n"
     "\n"
+    "## Pictures\n"
+    "\n"
+    "`camera` takes the pictures unless one of `cameras` is asked for by name (`mote render --camera NAME`). Colours "
+    "are "
+    "linear RGB. Files, such as the picture of a sky, are named relative to the scene file's folder and must be there "
+    "when the scene is read, with `--set` too.\n"
+    "\n";
+
+static const char how_to_animate[] =
+    "\n"
     "## Keyframes\n"
     "\n"
     "A number or vector marked *animated* may be given as keyframes instead of one value:\n"
@@ -288,6 +300,31 @@ static const char how_it_works[] =
     "Positions count from 1; columns count characters. Keys given twice, files that are not UTF-8 or begin with a "
     "byte order mark, and files larger than 64 MiB are errors too.\n";
 
+// What a saved state does not depend on, from the table's flags.
+static void write_what_may_change(FILE *stream)
+{
+    fputs(
+        "What only pictures and files depend on may change after a state was saved, so that saved frames can be drawn "
+        "anew in another light: all of",
+        stream);
+    const char *separator = " ";
+    for (uint32_t s = 0; s < SCENE_SECTION_COUNT; s++) {
+        if (scene_sections[s].use == SCENE_OUTPUT) {
+            fprintf(stream, "%s`%s`", separator, scene_sections[s].json_key);
+            separator = ", ";
+        }
+    }
+    fputs("; of others", stream);
+    separator = " ";
+    for (uint32_t i = 0; i < scene_key_count; i++) {
+        if (scene_keys[i].look) {
+            fprintf(stream, "%s`%s.%s`", separator, scene_sections[scene_keys[i].section].json_key, scene_keys[i].name);
+            separator = ", ";
+        }
+    }
+    fputs(". With any other change, a saved state belongs to another scene.\n", stream);
+}
+
 // Table cells: a bar would end the cell.
 static void write_cell(FILE *stream, const char *text)
 {
@@ -301,7 +338,8 @@ static void write_cell(FILE *stream, const char *text)
 
 static void write_key(FILE *stream, const SceneKey *key)
 {
-    static const char *const types[] = {"whole number", "number", "3 numbers", "true or false", "string", "choice"};
+    static const char *const types[] = {"whole number", "number", "3 numbers", "true or false",
+                                        "string",       "file",   "choice"};
     const bool numeric = key->type == SCENE_UINT || key->type == SCENE_FLOAT || key->type == SCENE_VEC3;
     fprintf(stream, "| `%s` |", key->name);
     write_cell(stream, types[key->type]);
@@ -357,5 +395,7 @@ MoteResult scene_write_format_document(const char *path)
         }
     }
     fputs(how_it_works, stream);
+    write_what_may_change(stream);
+    fputs(how_to_animate, stream);
     return file_writer_commit(&writer);
 }

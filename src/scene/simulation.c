@@ -144,6 +144,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     scene_values_free(&simulation->to);
     free(simulation->emitters);
     free(simulation->shapes);
+    simulation_look_free(&simulation->look);
     free(simulation);
 }
 

@@ -5,6 +5,13 @@
 #include "scene/emitters.h"
 #include "scene/scene.h"
 
+// What mote_simulation_render_scene hands out; empty until its first call.
+typedef struct SimulationLook {
+    SceneValues values;            // at the picture's time
+    MoteRenderMaterial *materials; // one a material of the scene
+    MoteRenderShape *shapes;       // one a collider
+} SimulationLook;
+
 struct MoteSimulation {
     const MoteScene *scene;
     MoteWorld *world;
@@ -16,11 +23,14 @@ struct MoteSimulation {
 
     EmitterState *emitters; // one an emitter of the scene
     MoteShape *shapes;      // room for one a collider or kill volume, whichever are more
+    SimulationLook look;
 
     bool failed; // a step went wrong half-way: only loading a state makes the simulation whole again
 };
 
 double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step); // s, of its beginning
 uint32_t simulation_emitter_count(const MoteSimulation *simulation);
+
+void simulation_look_free(SimulationLook *look); // look.c
 
 #endif

@@ -286,7 +286,7 @@ static MoteResult check_header(const Reader *reader, const StateHeader *header, 
         return mote_fail(MOTE_ERROR_INPUT,
                          "%s: is a state of another scene: it was saved from scene \"%.*s\" (hash %016" PRIx64
                          "), this simulation runs scene \"%s\" (hash %016" PRIx64
-                         "); the scene file and its overrides must be the same",
+                         "); the scene file and its overrides must be the same, but for what only pictures depend on",
                          path, (int)sizeof header->scene_name - 1, header->scene_name, header->scene_hash, scene->name,
                          scene->hash);
     }

@@ -28,17 +28,21 @@ typedef struct Timer {
 
 typedef struct Backend Backend;
 
+#define HOST_PAGE 4096 // bytes: what graphics devices import host memory in
+
 // All pointers to buffers are the backend's own addresses: only its functions may follow them.
 typedef struct BackendFunctions {
     const char *name;
     void (*destroy)(Backend *backend);
 
-    // Memory is zeroed and aligned to 64 bytes. NULL when there is none left.
+    // Memory is zeroed and aligned to 64 bytes; host memory comes in whole pages. NULL when there is none left.
     void *(*allocate)(Backend *backend, size_t bytes);
     void (*release)(Backend *backend, void *address, size_t bytes);
     void (*upload)(Backend *backend, void *target, const void *source, size_t bytes);
     void (*download)(Backend *backend, void *target, const void *source, size_t bytes); // waits for all before it
     void (*copy)(Backend *backend, void *target, const void *source, size_t bytes);     // between buffers
+    // Where memory is: a MoteMemoryKind, and why not in memory that others can read.
+    uint32_t (*memory_kind)(const Backend *backend, const char **why);
 
     void (*launch)(Backend *backend, KernelId kernel, const MoteView *view);
 

@@ -3,7 +3,15 @@
 
 #include "base/error.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+// One count for all worlds, so that no two ever show the same number.
+static uint64_t next_layout(void)
+{
+    static atomic_uint_fast64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
+}
 
 // Memory for `capacity` elements with the first `keep` of `old`; NULL if there is none, `old` untouched then.
 static void *reallocate(MoteWorld *world, void *old, size_t element, uint64_t capacity, uint64_t keep)
@@ -21,6 +29,7 @@ static void release(MoteWorld *world, void *old, size_t element, uint64_t capaci
     if (old != NULL) {
         world->backend->functions->release(world->backend, old, (size_t)(element * capacity));
         world->memory_bytes -= element * capacity;
+        world->layout = next_layout();
     }
 }
 
@@ -41,6 +50,7 @@ static MoteResult resize_one(MoteWorld *world, void *address_of_pointer, size_t 
                              (unsigned long long)(element * after));
         }
         world->memory_bytes += element * after;
+        world->layout = next_layout();
     }
     release(world, old, element, before);
     memcpy(address_of_pointer, &grown, sizeof grown);

@@ -67,7 +67,7 @@ static void update_velocities(MoteWorld *world)
 
 // ---- Neighbours --------------------------------------------------------------------------------------------
 
-static MoteResult build_cells(MoteWorld *world)
+MoteResult world_build_cells(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
@@ -96,14 +96,10 @@ static MoteResult build_cells(MoteWorld *world)
 }
 
 // Counted first, then filled: a list is never cut short, the buffer grows to what is needed.
-static MoteResult build_lists(MoteWorld *world)
+MoteResult world_build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
-    if (functions->build_lists != NULL &&
-        functions->build_lists(world->backend, view, world->capacities[CAPACITY_NEIGHBOURS])) {
-        return MOTE_OK;
-    }
     LAUNCH(world, count_neighbours);
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
     uint blocks = 0;
@@ -115,7 +111,19 @@ static MoteResult build_lists(MoteWorld *world)
         return result;
     }
     LAUNCH(world, fill_neighbours);
+    world->listed_entries = blocks * NEIGHBOUR_BLOCK;
     return MOTE_OK;
+}
+
+static MoteResult build_lists(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const uint32_t capacity = world->capacities[CAPACITY_NEIGHBOURS];
+    if (functions->build_lists != NULL && functions->build_lists(world->backend, &world->view, capacity)) {
+        world->listed_entries = capacity;
+        return MOTE_OK;
+    }
+    return world_build_lists(world);
 }
 
 static MoteResult find_neighbours(MoteWorld *world)
@@ -129,7 +137,7 @@ static MoteResult find_neighbours(MoteWorld *world)
     if (result != MOTE_OK || view->particle_count == 0) {
         return result;
     }
-    result = build_cells(world);
+    result = world_build_cells(world);
     result = result == MOTE_OK ? build_lists(world) : result;
     world->lists_are_current = result == MOTE_OK;
     return result;

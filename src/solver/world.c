@@ -398,7 +398,7 @@ static Channel *look_up_channel(MoteWorld *world, const char *name)
     return NULL;
 }
 
-static Channel *find_channel(MoteWorld *world, const char *name)
+Channel *world_find_channel(MoteWorld *world, const char *name)
 {
     Channel *channel = look_up_channel(world, name);
     if (channel == NULL) {
@@ -448,7 +448,7 @@ const char *mote_world_channel_name(const MoteWorld *world, uint32_t channel, ui
 
 MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *values)
 {
-    const Channel *channel = find_channel(world, name);
+    const Channel *channel = world_find_channel(world, name);
     if (channel == NULL) {
         return MOTE_ERROR_INPUT;
     }
@@ -461,7 +461,7 @@ MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *va
 
 MoteResult mote_world_write_channel(MoteWorld *world, const char *name, const float *values)
 {
-    const Channel *channel = find_channel(world, name);
+    const Channel *channel = world_find_channel(world, name);
     if (channel == NULL) {
         return MOTE_ERROR_INPUT;
     }

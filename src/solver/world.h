@@ -43,10 +43,12 @@ struct MoteWorld {
     MoteView view;                       // buffers and parameters as kernels see them
     uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
     uint64_t memory_bytes;
+    uint64_t layout;            // a number no world had before, since memory was last allocated or freed
     float largest_inverse_mass; // of all particles there ever were, 1/kg
     uint32_t next_id;
     uint64_t steps, removed;
-    bool lists_are_current; // neighbour lists belong to the current particles
+    bool lists_are_current;  // neighbour lists belong to the current particles
+    uint32_t listed_entries; // of `neighbours`: every list lies within them
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     MoteParticleView host; // what mote_world_read returned last
@@ -60,11 +62,16 @@ MoteResult world_reserve(MoteWorld *world, Capacity capacity, uint64_t count, ui
 MoteResult world_reserve_particles(MoteWorld *world, uint64_t count);
 MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
 void world_free_buffers(MoteWorld *world);
+// NULL, with a message, if there is none of that name. world.c
+Channel *world_find_channel(MoteWorld *world, const char *name);
 
 RestState rest_state_measure(const MoteSettings *settings);
 
 // Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
 MoteResult world_sort_particles(MoteWorld *world);
+// From sorted keys and predicted positions: the cells, and from them the lists one after the other.
+MoteResult world_build_cells(MoteWorld *world);
+MoteResult world_build_lists(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`.
 void world_set_parameters(MoteWorld *world, float time_step);
 

@@ -1,5 +1,6 @@
 // cuda_runtime.h - as much of the CUDA runtime as cuda/ uses, on the CPU: device memory is host memory, a launch is
 // a loop over blocks and threads, a stream has always finished. Tests run the CUDA backend's own code this way.
+// Memory that lavapipe exports is imported as the driver would (external_memory.h).
 // Not covered by it: races between threads, the order of streams, host access to device pointers.
 #ifndef MOTE_CUDA_EMULATION_RUNTIME_H
 #define MOTE_CUDA_EMULATION_RUNTIME_H
@@ -15,9 +16,17 @@
 #define __grid_constant__
 
 typedef int cudaError_t;
-enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorInvalidValue = 1 };
+enum {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorOperatingSystem = 304,
+};
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1 };
+
+#include "external_memory.h"
 
 struct dim3 {
     unsigned x, y, z;
@@ -29,8 +38,13 @@ typedef struct EmulatedEvent {
     std::chrono::steady_clock::time_point time;
 } * cudaEvent_t;
 
+struct cudaUUID_t {
+    char bytes[16];
+};
+
 struct cudaDeviceProp {
     char name[256];
+    cudaUUID_t uuid;
     int major, minor;
 };
 
@@ -55,6 +69,8 @@ static inline const char *cudaGetErrorString(cudaError_t error)
 {
     return error == cudaSuccess                 ? "no error"
            : error == cudaErrorMemoryAllocation ? "out of memory"
+           : error == cudaErrorInvalidDevice    ? "invalid device ordinal"
+           : error == cudaErrorOperatingSystem  ? "OS call failed or operation not supported on this OS"
                                                 : "invalid argument";
 }
 
@@ -62,19 +78,28 @@ static inline cudaError_t cudaGetLastError()
 {
     return cudaSuccess;
 }
-static inline cudaError_t cudaSetDevice(int)
+
+static inline cudaError_t cudaSetDevice(int device)
 {
+    if (device < 0 || device >= EMULATED_DEVICE_COUNT) {
+        return cudaErrorInvalidDevice;
+    }
+    emulated_device = device;
     return cudaSuccess;
 }
 
 static inline cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    *count = EMULATED_DEVICE_COUNT;
     return cudaSuccess;
 }
 
-static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
+static inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
+    if (device < 0 || device >= EMULATED_DEVICE_COUNT) {
+        return cudaErrorInvalidDevice;
+    }
+    std::memcpy(properties->uuid.bytes, emulated_uuids[device], sizeof properties->uuid.bytes);
     std::snprintf(properties->name, sizeof properties->name, "emulated on the CPU");
     properties->major = properties->minor = 0;
     return cudaSuccess;
@@ -92,7 +117,9 @@ static inline cudaError_t cudaMalloc(void **address, size_t bytes)
 
 static inline cudaError_t cudaFree(void *address)
 {
-    std::free(address);
+    if (!emulated_unmap(address)) {
+        std::free(address);
+    }
     return cudaSuccess;
 }
 

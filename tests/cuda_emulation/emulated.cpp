@@ -1,4 +1,6 @@
 // emulated.cpp - the CUDA backend compiled by the C++ compiler: this folder's headers stand before CUDA's.
 #include "../../cuda/cuda_primitives.cu"
 
+#include "../../cuda/cuda_memory.cu"
+
 #include "../../cuda/cuda_backend.cu"

@@ -1,4 +1,4 @@
-# What `cmake --install` gives: the command, both libraries, the header, a CMake package, a pkg-config file, scenes
+# What `cmake --install` gives: the command, both libraries, the headers, a CMake package, a pkg-config file, scenes
 # and compiled shaders. Nothing installed names a folder of this machine, so the result can be moved.
 include(CMakePackageConfigHelpers)
 
@@ -6,7 +6,7 @@ set(MOTE_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/mote)
 set(MOTE_DATA_FOLDER ${CMAKE_INSTALL_DATADIR}/mote)
 
 # Two export sets: who uses only the shared library needs none of the static one's dependencies.
-set_target_properties(mote PROPERTIES PUBLIC_HEADER ${PROJECT_SOURCE_DIR}/src/mote.h)
+set_target_properties(mote PROPERTIES PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/src/mote.h;${PROJECT_SOURCE_DIR}/src/mote_render.h")
 install(TARGETS mote EXPORT mote-static-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS mote_shared EXPORT mote-shared-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -36,12 +36,10 @@ else() # the packager chose absolute folders: so be it
     set(PC_LIBRARIES "${CMAKE_INSTALL_FULL_LIBDIR}")
     set(PC_INCLUDES "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 endif()
-set(PC_LIBRARIES_PRIVATE "${OpenMP_C_FLAGS} -lm")
+set(PC_LIBRARIES_PRIVATE "${OpenMP_C_FLAGS} -lOpenEXRCore -lstdc++ -ldl -lm")
 if(MOTE_CUDA_FOUND)
     # The toolkit's folder is not named here: where it is not searched by itself, LIBRARY_PATH or -L says it.
-    string(APPEND PC_LIBRARIES_PRIVATE " -lcudart_static -lrt -ldl -lpthread -lstdc++")
-elseif(MOTE_CUDA STREQUAL EMULATED)
-    string(APPEND PC_LIBRARIES_PRIVATE " -lstdc++")
+    string(APPEND PC_LIBRARIES_PRIVATE " -lcudart_static -lrt -lpthread")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/mote.pc.in ${PROJECT_BINARY_DIR}/package/mote.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/mote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

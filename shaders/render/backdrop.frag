@@ -1,0 +1,141 @@
+// backdrop.frag - what is infinite: the sky with the sun, the ground and its grid, solid planes. Each pixel's ray is cut
+// with them, so that depth and edges are exact at any distance.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "frame.glsl"
+#include "shapes.glsl"
+#include "sky.glsl"
+#include "sky_picture.glsl"
+#include "shadow.glsl"
+#include "lighting.glsl"
+layout(location = 0) out vec4 color;
+layout(push_constant) uniform Push
+{
+    UintArray planes; // numbers of the solid planes
+    uint plane_count;
+} push;
+
+// ---- Sky ----
+
+vec3 sky_color(vec3 direction)
+{
+    const bool picture = frame.sky_kind == 1u && (direction.y > 0.0 || frame.ground_visible == 0u); // MOTE_SKY_IMAGE
+    const vec3 sky = picture ? sky_picture(sky_coordinates(direction)) : sky_radiance(direction);
+    // The sun's disc, an edge of a pixel's width. Its radiance is its irradiance over its solid angle, but no more than
+    // a picture shows as white: neighbouring pixels would have no chance against it.
+    const float size = frame.sun_direction.w, pixel = 0.7 / frame.focal;
+    const float off = length(cross(direction, frame.sun_direction.xyz));
+    const float inside = dot(direction, frame.sun_direction.xyz) > 0.0 && direction.y > -pixel ? 1.0 - smoothstep(size - pixel, size + pixel, off) : 0.0;
+    const vec3 disc = min(frame.sun_radiance.rgb / (3.14159265 * max(size * size, 1e-8)), vec3(60.0));
+    return mix(sky, disc, inside);
+}
+
+// ---- Ground ----
+
+// Distance along a direction to the plane y = height; negative if it is never met from above.
+float ground_distance(vec3 direction)
+{
+    const float above = frame.eye.y - frame.ground_color.w;
+    return above > 0.0 && direction.y < 0.0 ? above / -direction.y : -1.0;
+}
+
+// How much of a pixel's footprint, `width` grid cells wide around x, lies on the lines at whole numbers. The box filter
+// of the line pattern, exact: its integral is known (Quilez, "Filtering the checkerboard pattern", 2016, for grids).
+float line_share(float x, float width, float line)
+{
+    const float low = x + 0.5 * line - 0.5 * width, high = low + width;
+    return clamp((floor(high) + min(fract(high), line) / line - floor(low) - min(fract(low), line) / line) * line / width, 0.0, 1.0);
+}
+
+float grid_share(vec3 point, vec2 pixel)
+{
+    const float cell = frame.grid_color.w;
+    if (cell <= 0.0) {
+        return 0.0;
+    }
+    // Where the rays of the next pixels meet the ground; no farther than a few cells, where all is grey anyway.
+    const vec3 right = pixel_direction(pixel + vec2(1.0, 0.0)), below = pixel_direction(pixel + vec2(0.0, 1.0));
+    const vec2 at = point.xz / cell;
+    const float height = (frame.eye.y - frame.ground_color.w) / cell;
+    const vec2 a = right.xz * (height / max(-right.y, 1e-6)) + frame.eye.xz / cell - at;
+    const vec2 b = below.xz * (height / max(-below.y, 1e-6)) + frame.eye.xz / cell - at;
+    const vec2 width = clamp(max(abs(a), abs(b)), vec2(1e-4), vec2(8.0));
+    const float line = 0.018;
+    const float x = line_share(at.x, width.x, line), z = line_share(at.y, width.y, line);
+    return x + z - x * z;
+}
+
+// How much of the sky solids leave to a point of the ground: by how far away the nearest is, seen from a little above.
+float ground_openness(vec3 point)
+{
+    float open = 1.0;
+    if (frame.blocker_count == 0u) {
+        return open;
+    }
+    [[unroll]] for (uint i = 0u; i < BLOCKERS; i++) {
+        const vec4 near = frame.blocker_spheres[i];
+        const vec3 away = point - near.xyz;
+        if (i < frame.blocker_count && dot(away, away) < near.w * near.w) {
+            const Shape shape = frame.blockers[i];
+            const float reach = shape.half_size.w;
+            const float free = shape_distance(shape, point + vec3(0.0, 0.4 * reach, 0.0)) / reach;
+            open *= mix(0.5, 1.0, smoothstep(-0.1, 1.0, free));
+        }
+    }
+    return open;
+}
+
+// 0 near the middle of the scene, 1 where the ground has become horizon. Even over 1 / distance, which is what the
+// picture's height is: over distance, all of it would happen in a few rows below the horizon.
+float ground_fade(vec3 point)
+{
+    const float begins = 0.3, away = distance(point, vec3(frame.ground_centre.x, point.y, frame.ground_centre.z)) / frame.ground_centre.w;
+    return 1.0 - smoothstep(1.0, 1.0 / begins, 1.0 / max(away, 1e-6));
+}
+
+vec3 plane_normal(Shape shape)
+{
+    return shape_turn(shape, vec3(0.0, 1.0, 0.0)) * (shape.inside_out != 0u ? -1.0 : 1.0);
+}
+
+void main()
+{
+    const vec2 pixel = gl_FragCoord.xy;
+    const vec3 direction = pixel_direction(pixel); // 1 along the view direction: distances are view z
+    const vec3 unit = normalize(direction);
+    float nearest = -1.0;
+    uint hit = push.plane_count; // none
+    if (frame.ground_visible != 0u) {
+        nearest = ground_distance(direction);
+    }
+    for (uint i = 0u; i < push.plane_count; i++) {
+        const Shape shape = frame.shapes.at[push.planes.at[i]];
+        const vec3 n = plane_normal(shape);
+        const float above = dot(frame.eye.xyz - shape.position.xyz, n), falls = -dot(direction, n);
+        if (above > 0.0 && falls > 0.0 && (nearest < 0.0 || above / falls < nearest)) {
+            nearest = above / falls;
+            hit = i;
+        }
+    }
+    const vec3 point = frame.eye.xyz + max(nearest, 0.0) * direction;
+    const float fade = nearest < frame.near_plane ? 1.0 : ground_fade(point);
+    if (fade >= 1.0) {
+        gl_FragDepth = 0.0;
+        color = vec4(nearest > 0.0 ? horizon_radiance(unit) : sky_color(unit), 1.0);
+        return;
+    }
+    gl_FragDepth = frame.near_plane / nearest * 0.99995; // behind what lies on it
+    vec3 normal = vec3(0.0, 1.0, 0.0);
+    vec4 material; // rgb, roughness
+    float open = 1.0;
+    if (hit < push.plane_count) {
+        const Shape shape = frame.shapes.at[push.planes.at[hit]];
+        normal = plane_normal(shape);
+        material = material_of(shape.material).color;
+    } else {
+        material = vec4(mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel)), 1.0);
+        open = ground_openness(point);
+    }
+    const vec3 light = solid_light(point, normal, -unit, material.rgb, material.a, open);
+    color = vec4(fade > 0.0 ? mix(light, horizon_radiance(unit), fade) : light, 1.0);
+}

@@ -1,0 +1,103 @@
+// composite.comp - water in front of the scene: Fresnel reflection of the sky and the sun, the scene behind refracted
+// and absorbed (Beer-Lambert), a little light scattered back.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "frame.glsl"
+#include "sky.glsl"
+#include "shadow.glsl"
+layout(local_size_x = 8, local_size_y = 8) in;
+
+// 1 / z of the smoothed surface next to a texel; the texel's own where there is an edge between.
+float inverse_beside(ivec2 texel, ivec2 offset, float own)
+{
+    const ivec2 t = texel + offset;
+    if (any(lessThan(t, ivec2(0))) || any(greaterThanEqual(t, ivec2(frame.width, frame.height)))) {
+        return -1.0;
+    }
+    const float z = texelFetch(smooth_depth_image, t, 0).x;
+    return isinf(z) || abs(z - 1.0 / own) > 2.0 * frame.support ? -1.0 : 1.0 / z;
+}
+
+float difference(float before, float own, float after)
+{
+    return before > 0.0 && after > 0.0 ? 0.5 * (after - before)
+           : after > 0.0               ? after - own
+           : before > 0.0              ? own - before
+                                       : 0.0;
+}
+
+// The normal towards the eye, world space. A plane n . p = 1 has 1 / z = n . (slope, 1): the gradient of 1 / z over the
+// slope is the normal itself.
+vec3 surface_normal(ivec2 texel, float z)
+{
+    const float q = 1.0 / z;
+    const float dx = difference(inverse_beside(texel, ivec2(-1, 0), q), q, inverse_beside(texel, ivec2(1, 0), q));
+    const float dy = difference(inverse_beside(texel, ivec2(0, -1), q), q, inverse_beside(texel, ivec2(0, 1), q));
+    const vec2 gradient = vec2(dx, -dy) * frame.focal;
+    const vec2 slope = pixel_slope(vec2(texel) + 0.5);
+    const vec3 n = vec3(gradient, q - dot(gradient, slope));
+    return -normalize(view_to_world_direction(n));
+}
+
+// What is seen along the refracted ray after `metres` of liquid: the scene as it is on the screen where the ray leaves.
+vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 texel)
+{
+    const vec3 leaves = to_view(point + direction * metres);
+    const vec2 pixel = pixel_of(vec3(leaves.xy, max(leaves.z, 1e-3)));
+    const vec2 size = vec2(frame.width, frame.height);
+    ivec2 seen = ivec2(clamp(pixel, vec2(0.5), size - 0.5));
+    if (scene_view_z(seen) < surface_z) {
+        seen = texel; // something in front of the liquid: not to be seen through it
+    }
+    if (isinf(scene_view_z(seen))) {
+        return sky_radiance(direction);
+    }
+    return texelFetch(scene_color_image, seen, 0).rgb;
+}
+
+vec3 shade(ivec2 texel, float z, vec3 normal, vec4 thickness)
+{
+    const vec2 pixel = vec2(texel) + 0.5;
+    const vec3 direction = normalize(pixel_direction(pixel));
+    const vec3 point = world_point_at(pixel, z);
+    const float facing = clamp(-dot(direction, normal), 0.0, 1.0);
+    const float f0 = pow((frame.refraction - 1.0) / (frame.refraction + 1.0), 2.0);
+    const float fresnel = f0 + (1.0 - f0) * pow(1.0 - facing, 5.0);
+
+    const vec3 refracted = refract(direction, normal, 1.0 / frame.refraction);
+    // At most as far as the liquid's own scale: a deep pool bends what is near its surface, not what is miles away.
+    const vec3 background = behind(point, refracted, min(thickness.a, 8.0 * frame.support), z, texel);
+    const vec3 transmittance = exp(-thickness.rgb);
+    const vec3 scatter_color = material_color_at(thickness);
+    const float lit = sun_visibility(point + normal * (0.5 * frame.spacing));
+    const vec3 light = sky_irradiance(vec3(0.0, 1.0, 0.0)) + frame.sun_radiance.rgb * (lit * max(frame.sun_direction.y, 0.0));
+    const vec3 scattered = scatter_color * light * (1.0 - transmittance) * (0.25 / 3.14159);
+
+    const vec3 mirrored = reflect(direction, normal);
+    const vec3 reflection = sky_radiance(mirrored);
+    // The sun's glint: a normalised Blinn-Phong lobe about as wide as the smoothing leaves the surface uncertain.
+    const vec3 halfway = normalize(frame.sun_direction.xyz - direction);
+    const float power = 600.0;
+    const float glint = (power + 8.0) / 25.13 * pow(max(dot(normal, halfway), 0.0), power);
+    const vec3 sun = frame.sun_radiance.rgb * (lit * glint * max(dot(normal, frame.sun_direction.xyz), 0.0));
+    return (1.0 - fresnel) * (background * transmittance + scattered) + fresnel * (reflection + sun);
+}
+
+void main()
+{
+    const ivec2 texel = ivec2(gl_GlobalInvocationID.xy);
+    if (any(greaterThanEqual(texel, ivec2(frame.width, frame.height)))) {
+        return;
+    }
+    const float z = texelFetch(smooth_depth_image, texel, 0).x;
+    if (isinf(z) || z > scene_view_z(texel)) {
+        imageStore(normals_store, texel, vec4(0.0));
+        imageStore(color_store, texel, texelFetch(scene_color_image, texel, 0));
+        return;
+    }
+    const vec3 normal = surface_normal(texel, z);
+    const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
+    vec4 thickness = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0);
+    imageStore(normals_store, texel, vec4(normal, 1.0));
+    imageStore(color_store, texel, vec4(shade(texel, z, normal, thickness), 1.0));
+}

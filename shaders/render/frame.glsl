@@ -1,0 +1,67 @@
+// frame.glsl - what every shader of the renderer includes: the frame's constants, its images, and where a pixel looks.
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_samplerless_texture_functions : require
+
+#include "render_shared.h"
+
+layout(set = 0, binding = 40, scalar) uniform FrameBlock
+{
+    FrameConstants frame;
+};
+layout(set = 0, binding = 41) uniform sampler nearest_sampler; // clamped
+layout(set = 0, binding = 42) uniform sampler linear_sampler;  // clamped
+layout(set = 0, binding = 43) uniform sampler sky_sampler;     // linear, repeats along x
+
+#define IMAGE_ROW(number, name, texture, store, glsl_format, format, size, usage)                                      \
+    layout(set = 0, binding = 2 * number) uniform texture name##_image;                                                \
+    layout(set = 0, binding = 2 * number + 1, glsl_format) uniform store name##_store;
+#define DEPTH_ROW(number, name, size) layout(set = 0, binding = 2 * number) uniform texture2D name##_image;
+#include "resources.def"
+
+// Where the ray through a pixel's position meets view z = 1.
+vec2 pixel_slope(vec2 pixel)
+{
+    return vec2(pixel.x - frame.centre.x, frame.centre.y - pixel.y) / frame.focal;
+}
+
+vec2 pixel_of(vec3 view_point)
+{
+    return frame.centre + vec2(view_point.x, -view_point.y) * (frame.focal / view_point.z);
+}
+
+vec3 to_view(vec3 world_point)
+{
+    const vec3 p = world_point - frame.eye.xyz;
+    return vec3(dot(p, frame.right.xyz), dot(p, frame.up.xyz), dot(p, frame.forward.xyz));
+}
+
+vec3 view_to_world_direction(vec3 v)
+{
+    return v.x * frame.right.xyz + v.y * frame.up.xyz + v.z * frame.forward.xyz;
+}
+
+// A world-space direction, not of unit length: its component along the view direction is 1.
+vec3 pixel_direction(vec2 pixel)
+{
+    return view_to_world_direction(vec3(pixel_slope(pixel), 1.0));
+}
+
+vec3 world_point_at(vec2 pixel, float view_z)
+{
+    return frame.eye.xyz + view_z * pixel_direction(pixel);
+}
+
+// View z of the scene at a texel; infinite where there is only sky.
+float scene_view_z(ivec2 texel)
+{
+    return frame.near_plane / texelFetch(scene_depth_image, texel, 0).x;
+}
+
+Material material_of(uint phase)
+{
+    return frame.materials.at[min(phase & 0x00ffffffu, frame.material_count - 1u)];
+}
+
+// Of a dispatch by pass_dispatch.
+#define invocation_index() (gl_GlobalInvocationID.x + gl_GlobalInvocationID.y * gl_NumWorkGroups.x * gl_WorkGroupSize.x)

@@ -1,0 +1,39 @@
+// lighting.glsl - surfaces in the light of sun and sky. Needs sky.glsl and shadow.glsl.
+
+vec3 sun_irradiance(vec3 point, vec3 normal)
+{
+    const float facing = dot(normal, frame.sun_direction.xyz);
+    if (facing <= 0.0) {
+        return vec3(0.0);
+    }
+    return frame.sun_radiance.rgb * facing * sun_visibility(point) * liquid_transmittance(point);
+}
+
+// The sun in a rough dielectric surface: GGX with Smith's masking, in the form that joins the two (Karis, "Real shading
+// in Unreal Engine 4", 2013, with Hammon's approximation of 2017), over the sun's irradiance.
+float sun_gloss(vec3 normal, vec3 to_eye, float roughness)
+{
+    const vec3 to_sun = frame.sun_direction.xyz, halfway = normalize(to_sun + to_eye);
+    const float nl = max(dot(normal, to_sun), 1e-4), nv = max(dot(normal, to_eye), 1e-4);
+    const float nh = max(dot(normal, halfway), 0.0), vh = max(dot(to_eye, halfway), 0.0);
+    const float a = max(roughness * roughness, 0.02), a2 = a * a; // the sun is no point
+    const float d = nh * nh * (a2 - 1.0) + 1.0;
+    const float distribution = a2 / (3.14159265 * d * d);
+    const float masking = 0.5 / mix(2.0 * nl * nv, nl + nv, a);
+    return distribution * masking * (0.04 + 0.96 * pow(1.0 - vh, 5.0));
+}
+
+// A solid of some colour and roughness; matte where that is 1. `open` is how much of the sky reaches it, 0 to 1.
+vec3 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughness, float open)
+{
+    const vec3 sun = sun_irradiance(point, normal), sky = open * sky_irradiance(normal);
+    const vec3 matte = color * (sun + sky) / 3.14159265;
+    if (roughness >= 1.0) {
+        return matte;
+    }
+    // Sky in the surface: mirrored where it is smooth, scattered where it is rough.
+    const float facing = max(dot(normal, to_eye), 0.0);
+    const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
+    const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
+    return matte * (1.0 - fresnel) + open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
+}

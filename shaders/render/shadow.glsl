@@ -1,0 +1,119 @@
+// shadow.glsl - how much of the sun reaches a point: soft shadow of the solids, tinted shadow of the liquid.
+
+#extension GL_EXT_control_flow_attributes : require
+
+// Points that fill a disc evenly, one after the other: Vogel's spiral. Each lies the golden angle further round.
+struct Spiral {
+    vec2 around;
+    float area; // of the disc inside the point, 0 to 1
+};
+
+Spiral spiral_begin(int count)
+{
+    return Spiral(vec2(1.0, 0.0), 0.5 / float(count));
+}
+
+vec2 spiral_next(inout Spiral spiral, int count)
+{
+    const mat2 golden_angle = mat2(-0.7373688, 0.6754903, -0.6754903, -0.7373688);
+    const vec2 point = sqrt(spiral.area) * spiral.around;
+    spiral.around = golden_angle * spiral.around;
+    spiral.area += 1.0 / float(count);
+    return point;
+}
+
+// Whether a place in the sun's maps (-1..1) is further than `margin` from a rectangle of them.
+bool is_outside(vec2 place, vec4 rectangle, float margin)
+{
+    return any(lessThan(place, rectangle.xy - margin)) || any(greaterThan(place, rectangle.zw + margin));
+}
+
+// Shares of four neighbouring texels of the solids' map that are farther from the sun than `depth`, bilinear.
+float lit_share(vec2 at, float depth)
+{
+    const vec2 texel = at * float(frame.shadow_size) - 0.5;
+    const vec2 part = fract(texel);
+    const vec4 depths = textureGather(sampler2D(shadow_depth_image, nearest_sampler), (floor(texel) + 1.0) / float(frame.shadow_size));
+    const vec4 lit = vec4(greaterThanEqual(depths, vec4(depth))); // lower left, lower right, upper right, upper left
+    return mix(mix(lit.w, lit.z, part.x), mix(lit.x, lit.y, part.x), part.y);
+}
+
+// Share of the sun that no solid hides from a point. Percentage-closer filtering over a disc as wide as the penumbra
+// is: the sun's angular size times the distance to what hides it (Fernando, "Percentage-closer soft shadows", 2005).
+float sun_visibility(vec3 point)
+{
+    const int SEARCH = 8, FILTER = 16;
+    if (frame.solid_rect_count == 0u) {
+        return 1.0;
+    }
+    const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
+    const float spread = frame.sun_direction.w * frame.sun_map.z / (2.0 * frame.sun_map.x); // of the map for a z of 1
+    const float texel = 1.0 / float(frame.shadow_size);
+    const float widest = clamp(spread * place.z, 1.5 * texel, 0.1);
+    bool outside = true;
+    [[unroll]] for (uint i = 0u; i < SOLID_RECTS; i++) {
+        outside = outside && (i >= frame.solid_rect_count || is_outside(place.xy, frame.solid_rects[i], 2.0 * widest));
+    }
+    if (outside) {
+        return 1.0;
+    }
+    const vec2 at = 0.5 * place.xy + 0.5;
+    const float depth = place.z - 1.5 * texel;
+    float blockers = 0.0, distances = 0.0;
+    Spiral spiral = spiral_begin(SEARCH);
+    [[dont_unroll]] for (int i = 0; i < SEARCH; i++) {
+        const vec2 tap = (at + widest * spiral_next(spiral, SEARCH)) * float(frame.shadow_size);
+        const float found = texelFetch(shadow_depth_image, clamp(ivec2(tap), ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
+        const float blocks = found < depth ? 1.0 : 0.0;
+        blockers += blocks;
+        distances += blocks * (place.z - found);
+    }
+    if (blockers == 0.0 || blockers == float(SEARCH)) {
+        return 1.0 - blockers / float(SEARCH);
+    }
+    const float width = clamp(spread * distances / blockers, 1.5 * texel, widest);
+    float sum = 0.0;
+    spiral = spiral_begin(FILTER);
+    [[dont_unroll]] for (int i = 0; i < FILTER; i++) {
+        sum += lit_share(at + width * spiral_next(spiral, FILTER), depth);
+    }
+    return sum / float(FILTER);
+}
+
+// What the liquid between the sun and a point lets through, per colour: Beer-Lambert over the metres of liquid that lie
+// before the point, and what the surface reflects and scatters of whatever enters. Filtered over about a spacing: the
+// map is made of spheres.
+vec3 liquid_transmittance(vec3 point)
+{
+    const int TAPS = 8;
+    const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
+    const float metres = place.z * frame.sun_map.z;
+    const float width = clamp((0.8 * frame.spacing + 0.5 * frame.sun_direction.w * max(metres, 0.0)) / (2.0 * frame.sun_map.x), 0.002, 0.05);
+    if (is_outside(place.xy, frame.liquid_rect, 2.0 * width)) {
+        return vec3(1.0);
+    }
+    const vec2 at = 0.5 * place.xy + 0.5;
+    const ivec2 size = textureSize(light_depth_image, 0);
+    vec3 depths = vec3(0.0);
+    float entered = 0.0;
+    Spiral spiral = spiral_begin(TAPS);
+    [[dont_unroll]] for (int i = 0; i < TAPS; i++) {
+        const vec2 tap = at + width * spiral_next(spiral, TAPS);
+        const ivec2 texel = clamp(ivec2(tap * vec2(size)), ivec2(0), size - 1);
+        const vec4 column = texelFetch(light_thickness_image, texel, 0); // rgb optical depth, metres
+        const float first = uintBitsToFloat(texelFetch(light_depth_image, texel, 0).x);
+        const float before = clamp(metres - first, 0.0, column.a);
+        depths += column.rgb * (before / max(column.a, 1e-6));
+        entered += min(before, frame.spacing);
+    }
+    const float lost = 0.15 * entered / (frame.spacing * float(TAPS));
+    return mix(vec3(1.0), exp(-depths / float(TAPS)) * (1.0 - lost), frame.liquid_shadow);
+}
+
+// The colour that scattered light has: of the first material, or mixed by what absorbs where phases differ.
+vec3 material_color_at(vec4 thickness)
+{
+    const vec3 absorbed = thickness.rgb / max(thickness.a, 1e-6);
+    const float strongest = max(absorbed.r, max(absorbed.g, max(absorbed.b, 1e-6)));
+    return frame.thickness_channels == 1u ? frame.materials.at[0].color.rgb : 1.0 - absorbed / strongest;
+}

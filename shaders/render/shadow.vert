@@ -1,0 +1,11 @@
+// shadow.vert - a solid as the sun sees it.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "frame.glsl"
+#include "shapes.glsl"
+
+void main()
+{
+    const vec3 point = shape_world_point(frame.shapes.at[gl_InstanceIndex], frame.shape_vertices.at[gl_VertexIndex]);
+    gl_Position = frame.sun_projection * vec4(point, 1.0);
+}

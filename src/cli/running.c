@@ -1,0 +1,63 @@
+#define _POSIX_C_SOURCE 200809L
+#include "cli/running.h"
+
+#include "cli/command.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static volatile sig_atomic_t caught;
+
+static void ask_to_stop(int signal_number)
+{
+    caught = signal_number;
+}
+
+void catch_stop_signals(void)
+{
+    // SA_RESETHAND: the second signal has its usual effect, should a frame never end.
+    const struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    const int signals[] = {SIGINT, SIGTERM};
+    for (uint32_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction before;
+        // Whoever started us may have said that a signal is not for us, as shells do for background jobs.
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+}
+
+int stop_signal(void)
+{
+    return (int)caught;
+}
+
+int status_of_run(void)
+{
+    return caught != 0 ? 128 + (int)caught : STATUS_FINE;
+}
+
+int check_overrides(const char *command, const OptionList *overrides)
+{
+    for (uint32_t i = 0; i < overrides->count; i++) {
+        if (strchr(overrides->items[i], '=') == NULL) {
+            return usage_error(command, "--set: found '%s', expected PATH=VALUE, as in solver.iterations=10",
+                               overrides->items[i]);
+        }
+    }
+    return STATUS_FINE;
+}
+
+void report_backend(MoteSimulation *simulation, const char *asked)
+{
+    enum { LIMIT = 8 };
+    MoteBackendInfo rows[LIMIT];
+    const char *chosen = mote_world_backend(mote_simulation_world(simulation));
+    const uint32_t count = mote_backends(rows, LIMIT);
+    if (strcmp(asked, "auto") != 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < count && i < LIMIT && strcmp(rows[i].name, chosen) != 0; i++) {
+        fprintf(stderr, "mote: %s is not available (%s), running on %s\n", rows[i].name, rows[i].device, chosen);
+    }
+}

@@ -1,0 +1,21 @@
+// running.h - what the commands that run a simulation share.
+#ifndef MOTE_CLI_RUNNING_H
+#define MOTE_CLI_RUNNING_H
+
+#include "cli/options.h"
+#include "mote.h"
+
+// From now on Ctrl-C, or a polite kill, only asks to stop; a second one ends the program at once.
+void catch_stop_signals(void);
+int stop_signal(void); // the signal that asked to stop; 0 is none
+
+// The exit status of a run that did what it could: STATUS_FINE, or 128 and the signal that stopped it, as shells count.
+int status_of_run(void);
+
+// What the table of options cannot say of --set. Returns STATUS_FINE or STATUS_USAGE.
+int check_overrides(const char *command, const OptionList *overrides);
+
+// Says in one line if a better backend than the one that "auto" chose is missing, and why.
+void report_backend(MoteSimulation *simulation, const char *asked);
+
+#endif

@@ -1,0 +1,224 @@
+// mote_render.h - the public interface of Mote's Vulkan renderer: pictures of a world, without a window.
+//
+// A renderer owns a Vulkan device. It reads a world's memory in place where the two can share it, and draws it as the
+// scene's look says: liquid as a smooth surface, particles as spheres, or any buffer on the way. A renderer belongs to
+// one thread at a time. Colours are linear RGB, angles degrees where a scene file has degrees.
+#ifndef MOTE_RENDER_H
+#define MOTE_RENDER_H
+
+#include "mote.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Devices -----------------------------------------------------------------------------------------------
+
+#define MOTE_DEVICE_LACKS_SIZE 512
+
+typedef struct MoteDeviceInfo {
+    char name[256];                     // as the driver gives it
+    char driver[256];                   // name and version
+    char api[32];                       // "1.3.255"
+    bool software;                      // runs on the CPU
+    bool usable;                        // lacks nothing that the renderer needs
+    bool imports_host_memory;           // VK_EXT_external_memory_host: the CPU backend's arrays are read in place
+    bool exports_memory;                // VK_KHR_external_memory_fd: the CUDA backend's arrays are read in place
+    bool exports_semaphores;            // timeline semaphores as file descriptors
+    uint64_t memory_bytes;              // of the device's own heap
+    char lacks[MOTE_DEVICE_LACKS_SIZE]; // what is needed and missing, separated by ", "
+} MoteDeviceInfo;
+
+// Fills at most `capacity` rows and returns how many devices there are; 0 also where there is no Vulkan at all, and
+// then mote_error_message() says what to install. A row's index is what `device` below means.
+MOTE_API uint32_t mote_render_devices(MoteDeviceInfo *rows, uint32_t capacity);
+
+// ---- The renderer ------------------------------------------------------------------------------------------
+
+typedef struct MoteRenderer MoteRenderer;
+
+#define MOTE_DEVICE_AUTO UINT32_MAX // a discrete GPU before an integrated one before software
+
+typedef enum MoteSplatMethod {
+    MOTE_SPLAT_AUTO,    // compute on software devices, quads elsewhere
+    MOTE_SPLAT_COMPUTE, // an invocation a particle, integer atomics
+    MOTE_SPLAT_QUADS,   // a rasterised quad a particle
+} MoteSplatMethod;
+
+typedef struct MoteRendererOptions {
+    uint32_t device;    // index into mote_render_devices, or MOTE_DEVICE_AUTO
+    bool validate;      // validation layers with synchronization checks; an error if they are not installed
+    uint32_t splat;     // MoteSplatMethod
+    bool force_staging; // copy the world's arrays even where they could be shared
+} MoteRendererOptions;
+
+MOTE_API MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer **out);
+MOTE_API void mote_renderer_destroy(MoteRenderer *renderer); // NULL is allowed
+
+MOTE_API const MoteDeviceInfo *mote_renderer_device(const MoteRenderer *renderer);
+// Messages of the validation layers since creation; each was also printed to stderr.
+MOTE_API uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer);
+
+// For MoteBackendOptions: a world on a GPU of the same machine that is made with it keeps its arrays in memory of this
+// renderer's device. The renderer must outlive the world. NULL where the device cannot export memory.
+MOTE_API MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer);
+
+// ---- What is drawn -----------------------------------------------------------------------------------------
+
+typedef struct MoteCamera {
+    MoteVec3 position, target; // m; the camera's up is y, turned by roll
+    float field_of_view;       // degrees, vertical
+    float roll;                // degrees, clockwise as seen by the viewer
+    float near_plane;          // m, nothing nearer is drawn; there is no far plane
+} MoteCamera;
+
+typedef enum MoteSmoothing {
+    MOTE_SMOOTHING_NARROW_RANGE, // Truong and Yuksel 2018
+    MOTE_SMOOTHING_CURVATURE,    // curvature flow: van der Laan, Green and Sainz 2009
+    MOTE_SMOOTHING_BILATERAL,
+    MOTE_SMOOTHING_NONE,
+} MoteSmoothing;
+
+// The `liquid` section of a scene file.
+typedef struct MoteLiquidLook {
+    bool visible;
+    float radius;              // spacings, of a particle deep inside the liquid, as it is drawn
+    bool anisotropy;           // ellipsoids after Yu and Turk 2013; false draws spheres
+    float centre_smoothing;    // 0 to 1, lambda of Yu and Turk eq. 6
+    float stretch;             // largest ratio of an ellipsoid's radii, k_r
+    float isolated_radius;     // spacings, of a particle with few neighbours
+    uint32_t isolated_below;   // neighbours, N_epsilon
+    uint32_t smoothing;        // MoteSmoothing
+    float smoothing_radius;    // spacings, one sigma of the narrow-range and bilateral filters
+    float smoothing_depth;     // spacings, depth differences beyond this are edges
+    uint32_t smoothing_passes; // of the narrow-range or bilateral filter; iterations of curvature flow
+    float curvature_step;      // dt of curvature flow, as a fraction of what is stable
+    float refraction;          // index of refraction
+    float shadow;              // 0 to 1, strength of the liquid's shadow on the scene
+} MoteLiquidLook;
+
+// The `sky` section.
+typedef enum MoteSkyKind { MOTE_SKY_ANALYTIC, MOTE_SKY_IMAGE, MOTE_SKY_COLOR } MoteSkyKind;
+typedef struct MoteSkyLook {
+    uint32_t kind;       // MoteSkyKind
+    const char *image;   // file of an equirectangular sky, .hdr, .exr or .png; NULL or "" without one
+    float image_turn;    // degrees about y
+    MoteVec3 color;      // of a sky of one colour
+    float brightness;    // times the sky's radiance
+    float sun_elevation; // degrees above the horizon
+    float sun_azimuth;   // degrees about y, 0 from +z, 90 from +x
+    MoteVec3 sun_color;
+    float sun_brightness; // irradiance on a surface that faces it, before sun_color
+    float sun_size;       // degrees, its diameter, which also softens shadows
+    float haze;           // 0 to 1, of the analytic sky
+} MoteSkyLook;
+
+// The `ground` section.
+typedef struct MoteGroundLook {
+    bool visible;
+    float height; // m
+    MoteVec3 color;
+    float grid; // m between lines; 0 is none
+    MoteVec3 grid_color;
+    float fade; // m from the camera's target at which the ground has faded into the horizon
+} MoteGroundLook;
+
+// The `picture` section.
+typedef struct MotePictureLook {
+    float exposure;   // stops
+    bool antialias;   // smooth the edges of a picture of one sample
+    float saturation; // 1 leaves colours as they are
+} MotePictureLook;
+
+// What a phase's particles, or a collider, are made of: a `materials` entry.
+typedef struct MoteRenderMaterial {
+    MoteVec3 color;   // what is seen of a thick layer of liquid, or of a solid's surface
+    float absorption; // 1/m; light of colour c is left by exp(-(1 - c) absorption d) after d metres
+    float roughness;  // 0 to 1, of solids
+} MoteRenderMaterial;
+
+typedef enum MoteLook {
+    MOTE_LOOK_AUTO, // glass for containers, solid for the rest, nothing for planes where the ground is
+    MOTE_LOOK_SOLID,
+    MOTE_LOOK_GLASS,
+    MOTE_LOOK_WIREFRAME,
+    MOTE_LOOK_HIDDEN,
+} MoteLook;
+
+typedef struct MoteRenderShape {
+    MoteShape shape; // drawn at its pose `to`
+    uint32_t look;   // MoteLook
+    uint32_t material;
+} MoteRenderShape;
+
+// Everything about a picture but the particles. Arrays belong to the caller.
+typedef struct MoteRenderScene {
+    MoteCamera camera;
+    MoteLiquidLook liquid;
+    MoteSkyLook sky;
+    MoteGroundLook ground;
+    MotePictureLook picture;
+    const MoteRenderMaterial *materials; // by phase group; a group beyond them has the last one
+    uint32_t material_count;
+    const MoteRenderShape *shapes;
+    uint32_t shape_count;
+} MoteRenderScene;
+
+// The defaults of every section above, no shapes, one material (water).
+MOTE_API MoteRenderScene mote_default_render_scene(void);
+
+// ---- Views -------------------------------------------------------------------------------------------------
+
+// What a picture shows. Rows of src/render/views.def; mote_render_view_name(i) is NULL beyond the last.
+MOTE_API const char *mote_render_view_name(uint32_t index);
+MOTE_API const char *mote_render_view_meaning(uint32_t index);
+
+typedef struct MotePicture {
+    uint32_t width, height; // pixels
+    uint32_t samples;       // jittered pictures averaged; 1 is one, with edges smoothed afterwards
+    const char *view;       // NULL is "liquid", the finished picture; "channel:NAME" colours by a channel
+    bool layers;            // also keep depth, normal, thickness and id for mote_renderer_read_layer
+} MotePicture;
+
+// Draws and waits until the picture is there.
+MOTE_API MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const MoteRenderScene *scene,
+                                       const MotePicture *picture);
+
+// The finished picture, display-referred (sRGB), 4 values a pixel, top row first.
+MOTE_API MoteResult mote_renderer_read_rgba8(MoteRenderer *renderer, uint8_t *pixels);
+MOTE_API MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *pixels);
+
+// A named layer of the last picture as floats, `components` a pixel: "color" (linear, 4), "depth" (m along the view
+// direction, infinite where nothing is, 1), "normal" (world space, 3), "thickness" (m, 1), "id" (of the particle in
+// front + 1, 0 where there is none, 1: the float's bits are a uint32_t).
+MOTE_API MoteResult mote_renderer_read_layer(MoteRenderer *renderer, const char *layer, float *values);
+MOTE_API const char *mote_render_layer_name(uint32_t index, uint32_t *components); // NULL beyond the last
+
+// ---- Timings and memory ------------------------------------------------------------------------------------
+
+typedef struct MotePassTiming {
+    const char *name;    // of the pass
+    double milliseconds; // on the device, of the last picture (all its samples)
+} MotePassTiming;
+MOTE_API uint32_t mote_renderer_timings(const MoteRenderer *renderer, MotePassTiming *rows, uint32_t capacity);
+
+typedef struct MoteInteropReport {
+    const char *path;      // "host import", "shared memory" or "staging"
+    const char *why;       // why not a better one; "" if there is none
+    uint64_t bytes_copied; // of the world's arrays for the last picture; 0 where they are shared
+    uint64_t bytes_shared; // of the world's arrays read in place for the last picture
+    const char *order;     // how solver and renderer wait for each other: "host" or "timeline semaphores"
+    uint64_t device_bytes; // all memory of the renderer's own on the device
+} MoteInteropReport;
+MOTE_API MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer);
+
+// ---- Scenes ------------------------------------------------------------------------------------------------
+
+// A simulation's look at its current time. `camera` names one of the scene's `cameras`; NULL or "" is `camera`. The
+// arrays in *out belong to the simulation and hold until the next call with it.
+MOTE_API MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *camera, MoteRenderScene *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,485 @@
+#include "render/device.h"
+
+#include "base/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+
+// ---- Errors ------------------------------------------------------------------------------------------------
+
+static const char *meaning(VkResult result)
+{
+    switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return "out of device memory; draw a smaller picture or fewer particles";
+    case VK_ERROR_DEVICE_LOST:
+        return "the device was lost: its driver stopped it, or it was taken away";
+    case VK_ERROR_LAYER_NOT_PRESENT:
+        return "a layer is not installed";
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+        return "an extension is missing";
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+        return "a feature is missing";
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+        return "no compatible driver";
+    case VK_ERROR_TOO_MANY_OBJECTS:
+        return "too many objects";
+    case VK_ERROR_FORMAT_NOT_SUPPORTED:
+        return "a format is not supported";
+    case VK_ERROR_INITIALIZATION_FAILED:
+        return "initialisation failed";
+    case VK_ERROR_INVALID_EXTERNAL_HANDLE:
+        return "the memory cannot be shared";
+    default:
+        return "failed";
+    }
+}
+
+MoteResult device_fail(VkResult result, const char *what)
+{
+    const bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return mote_fail(memory ? MOTE_ERROR_MEMORY : MOTE_ERROR_UNAVAILABLE, "Vulkan: %s: %s (VkResult %d)", what,
+                     meaning(result), (int)result);
+}
+
+// ---- What a device needs -----------------------------------------------------------------------------------
+
+// All features that are asked about, chained.
+typedef struct Features {
+    VkPhysicalDeviceFeatures2 core;
+    VkPhysicalDeviceVulkan12Features v12;
+    VkPhysicalDeviceVulkan13Features v13;
+} Features;
+
+static void chain_features(Features *features)
+{
+    memset(features, 0, sizeof *features);
+    features->core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features->core.pNext = &features->v12;
+    features->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    features->v12.pNext = &features->v13;
+    features->v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+}
+
+// The renderer's needs; each is also enabled.
+typedef struct NeededFeature {
+    const char *name;
+    size_t offset; // of the VkBool32 in Features
+} NeededFeature;
+#define NEEDED(part, field)                                                                                            \
+    {                                                                                                                  \
+#field, offsetof(Features, part.field)                                                                         \
+    }
+static const NeededFeature needed_features[] = {
+    NEEDED(v12, bufferDeviceAddress), // particle arrays of any size, whatever maxStorageBufferRange is
+    NEEDED(v12, scalarBlockLayout),   // structs shared by C and GLSL
+    NEEDED(v12, timelineSemaphore),   NEEDED(v13, dynamicRendering),
+    NEEDED(v13, synchronization2),    NEEDED(v13, maintenance4),
+};
+enum { NEEDED_FEATURES = sizeof needed_features / sizeof needed_features[0] };
+
+static VkBool32 *feature_at(Features *features, const NeededFeature *needed)
+{
+    return (VkBool32 *)((char *)features + needed->offset);
+}
+
+static bool has_extension(VkPhysicalDevice physical, const char *name)
+{
+    uint32_t count = 0;
+    vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
+    VkExtensionProperties *rows = calloc(count > 0 ? count : 1, sizeof *rows);
+    bool found = false;
+    if (rows != NULL && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, rows) == VK_SUCCESS) {
+        for (uint32_t i = 0; i < count; i++) {
+            found = found || strcmp(rows[i].extensionName, name) == 0;
+        }
+    }
+    free(rows);
+    return found;
+}
+
+// The first family that can do everything; UINT32_MAX if there is none.
+static uint32_t find_queue_family(VkPhysicalDevice physical)
+{
+    VkQueueFamilyProperties rows[32];
+    uint32_t count = 32;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, rows);
+    for (uint32_t i = 0; i < count; i++) {
+        const VkQueueFlags wanted = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+        if ((rows[i].queueFlags & wanted) == wanted && rows[i].timestampValidBits > 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void add_lack(MoteDeviceInfo *info, const char *what)
+{
+    const size_t length = strlen(info->lacks);
+    snprintf(info->lacks + length, sizeof info->lacks - length, "%s%s", length > 0 ? ", " : "", what);
+}
+
+static bool exports_timeline(VkPhysicalDevice physical)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkPhysicalDeviceExternalSemaphoreInfo asked = {.sType =
+                                                             VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
+                                                         .pNext = &type,
+                                                         .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    VkExternalSemaphoreProperties answer = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES};
+    vkGetPhysicalDeviceExternalSemaphoreProperties(physical, &asked, &answer);
+    return has_extension(physical, VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME) &&
+           (answer.externalSemaphoreFeatures & VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) != 0;
+}
+
+static void describe(VkPhysicalDevice physical, MoteDeviceInfo *info)
+{
+    memset(info, 0, sizeof *info);
+    VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &driver};
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    const uint32_t api = properties.properties.apiVersion;
+    snprintf(info->name, sizeof info->name, "%s", properties.properties.deviceName);
+    snprintf(info->driver, sizeof info->driver, "%.100s %.100s", driver.driverName, driver.driverInfo);
+    snprintf(info->api, sizeof info->api, "%u.%u.%u", VK_API_VERSION_MAJOR(api), VK_API_VERSION_MINOR(api),
+             VK_API_VERSION_PATCH(api));
+    info->software = properties.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++) {
+        const bool own = (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
+        info->memory_bytes += own ? memory.memoryHeaps[i].size : 0;
+    }
+    if (api < VK_API_VERSION_1_3) {
+        add_lack(info, "Vulkan 1.3");
+    } else {
+        Features features;
+        chain_features(&features);
+        vkGetPhysicalDeviceFeatures2(physical, &features.core);
+        for (uint32_t i = 0; i < NEEDED_FEATURES; i++) {
+            if (*feature_at(&features, &needed_features[i]) == VK_FALSE) {
+                add_lack(info, needed_features[i].name);
+            }
+        }
+    }
+    if (find_queue_family(physical) == UINT32_MAX) {
+        add_lack(info, "a queue for graphics, compute and timestamps");
+    }
+    info->usable = info->lacks[0] == '\0';
+    info->imports_host_memory = has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    info->exports_memory = has_extension(physical, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    info->exports_semaphores = exports_timeline(physical);
+}
+
+// ---- Instance ----------------------------------------------------------------------------------------------
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                                 VkDebugUtilsMessageTypeFlagsEXT types,
+                                                 const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
+{
+    (void)types;
+    Device *device = user;
+    if (severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) {
+        device->validation_messages++;
+        fprintf(stderr, "Vulkan validation: %s\n", data->pMessage);
+    }
+    return VK_FALSE;
+}
+
+static bool has_layer(const char *name)
+{
+    VkLayerProperties rows[64];
+    uint32_t count = 64;
+    vkEnumerateInstanceLayerProperties(&count, rows);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].layerName, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static MoteResult create_instance(bool validate, Device *device)
+{
+    if (volkInitialize() != VK_SUCCESS) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE,
+                         "no Vulkan loader on this machine: install libvulkan1 and a driver, such "
+                         "as mesa-vulkan-drivers, which needs no GPU");
+    }
+    if (validate && !has_layer(VALIDATION_LAYER)) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "validation was asked for, but " VALIDATION_LAYER
+                                                 " is not installed: install vulkan-validationlayers");
+    }
+    const char *layers[] = {VALIDATION_LAYER};
+    const char *extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    const VkDebugUtilsMessengerCreateInfoEXT messages = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .messageSeverity =
+            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT,
+        .pfnUserCallback = on_message,
+        .pUserData = device};
+    const VkValidationFeatureEnableEXT checks[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    const VkValidationFeaturesEXT validation = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+                                                .pNext = &messages,
+                                                .enabledValidationFeatureCount = 1,
+                                                .pEnabledValidationFeatures = checks};
+    const VkApplicationInfo application = {
+        .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "mote", .apiVersion = VK_API_VERSION_1_3};
+    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pNext = validate ? &validation : NULL,
+                                       .pApplicationInfo = &application,
+                                       .enabledLayerCount = validate ? 1 : 0,
+                                       .ppEnabledLayerNames = layers,
+                                       .enabledExtensionCount = validate ? 1 : 0,
+                                       .ppEnabledExtensionNames = extensions};
+    VkResult result = vkCreateInstance(&info, NULL, &device->instance);
+    if (result != VK_SUCCESS) {
+        return device_fail(result, "creating an instance");
+    }
+    volkLoadInstance(device->instance); // every call goes through the loader: any number of devices can be alive
+    device->labels = validate;
+    if (validate) {
+        result = vkCreateDebugUtilsMessengerEXT(device->instance, &messages, NULL, &device->messenger);
+    }
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "listening to the validation layers");
+}
+
+enum { DEVICE_LIMIT = 16 };
+
+static uint32_t list_physical(VkInstance instance, VkPhysicalDevice rows[DEVICE_LIMIT])
+{
+    uint32_t count = DEVICE_LIMIT;
+    const VkResult result = vkEnumeratePhysicalDevices(instance, &count, rows);
+    return result == VK_SUCCESS || result == VK_INCOMPLETE ? count : 0;
+}
+
+uint32_t device_list(MoteDeviceInfo *rows, uint32_t capacity)
+{
+    Device device = {0};
+    if (create_instance(false, &device) != MOTE_OK) {
+        return 0;
+    }
+    VkPhysicalDevice found[DEVICE_LIMIT];
+    const uint32_t count = list_physical(device.instance, found);
+    for (uint32_t i = 0; i < count && i < capacity; i++) {
+        describe(found[i], &rows[i]);
+    }
+    if (count == 0) {
+        mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan device on this machine: install a driver, such as "
+                                          "mesa-vulkan-drivers, which needs no GPU");
+    }
+    device_destroy(&device);
+    return count;
+}
+
+// ---- Device ------------------------------------------------------------------------------------------------
+
+static int preference(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(physical, &properties);
+    switch (properties.deviceType) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return 4;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return 3;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+static MoteResult choose_physical(uint32_t wanted, Device *device)
+{
+    VkPhysicalDevice found[DEVICE_LIMIT];
+    const uint32_t count = list_physical(device->instance, found);
+    if (count == 0) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan device on this machine: install a driver, such as "
+                                                 "mesa-vulkan-drivers, which needs no GPU");
+    }
+    if (wanted != MOTE_DEVICE_AUTO && wanted >= count) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan device %u, expected 0 to %u: `mote info` lists them",
+                         wanted, count - 1);
+    }
+    int best = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        MoteDeviceInfo info;
+        describe(found[i], &info);
+        if (wanted == i || (wanted == MOTE_DEVICE_AUTO && info.usable && preference(found[i]) > best)) {
+            best = preference(found[i]);
+            device->physical = found[i];
+            device->info = info;
+        }
+    }
+    if (device->physical == VK_NULL_HANDLE) {
+        MoteDeviceInfo info;
+        describe(found[0], &info);
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan device can draw; %s lacks %s", info.name, info.lacks);
+    }
+    if (!device->info.usable) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "Vulkan device %s lacks %s", device->info.name, device->info.lacks);
+    }
+    return MOTE_OK;
+}
+
+static void read_limits(Device *device)
+{
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceIDProperties id = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES,
+                                       .pNext = device->info.imports_host_memory ? &host : NULL};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
+    vkGetPhysicalDeviceProperties2(device->physical, &properties);
+    device->limits = properties.properties.limits;
+    memcpy(device->uuid, id.deviceUUID, sizeof device->uuid);
+    device->host_import_alignment = host.minImportedHostPointerAlignment;
+}
+
+static MoteResult create_handle(Device *device)
+{
+    device->queue_family = find_queue_family(device->physical);
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueFamilyIndex = device->queue_family,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    Features features;
+    chain_features(&features);
+    for (uint32_t i = 0; i < NEEDED_FEATURES; i++) {
+        *feature_at(&features, &needed_features[i]) = VK_TRUE;
+    }
+    const char *extensions[2];
+    uint32_t count = 0;
+    if (device->info.imports_host_memory) {
+        extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
+    }
+    if (device->info.exports_memory) {
+        extensions[count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+    }
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .pNext = &features.core,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue,
+                                     .enabledExtensionCount = count,
+                                     .ppEnabledExtensionNames = extensions};
+    const VkResult result = vkCreateDevice(device->physical, &info, NULL, &device->handle);
+    if (result != VK_SUCCESS) {
+        return device_fail(result, device->info.name);
+    }
+    vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
+    return MOTE_OK;
+}
+
+static MoteResult create_tools(Device *device)
+{
+    const VmaVulkanFunctions functions = {.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                          .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
+    const VmaAllocatorCreateInfo allocator = {.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT,
+                                              .physicalDevice = device->physical,
+                                              .device = device->handle,
+                                              .instance = device->instance,
+                                              .pVulkanFunctions = &functions,
+                                              .vulkanApiVersion = VK_API_VERSION_1_3};
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                          .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+                                          .queueFamilyIndex = device->queue_family};
+    const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkResult result = vmaCreateAllocator(&allocator, &device->allocator);
+    if (result == VK_SUCCESS) {
+        result = vkCreateCommandPool(device->handle, &pool, NULL, &device->pool);
+    }
+    if (result == VK_SUCCESS) {
+        const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                                      .commandPool = device->pool,
+                                                      .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                                      .commandBufferCount = 1};
+        result = vkAllocateCommandBuffers(device->handle, &commands, &device->commands);
+    }
+    if (result == VK_SUCCESS) {
+        result = vkCreateFence(device->handle, &fence, NULL, &device->fence);
+    }
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "setting up the device");
+}
+
+MoteResult device_create(const MoteRendererOptions *options, Device *out)
+{
+    memset(out, 0, sizeof *out);
+    MoteResult result = create_instance(options->validate, out);
+    result = result == MOTE_OK ? choose_physical(options->device, out) : result;
+    if (result == MOTE_OK) {
+        read_limits(out);
+        result = create_handle(out);
+    }
+    result = result == MOTE_OK ? create_tools(out) : result;
+    if (result != MOTE_OK) {
+        device_destroy(out);
+    }
+    return result;
+}
+
+void device_destroy(Device *device)
+{
+    if (device->handle != VK_NULL_HANDLE) {
+        vkDeviceWaitIdle(device->handle);
+        vkDestroyFence(device->handle, device->fence, NULL);
+        vkDestroyCommandPool(device->handle, device->pool, NULL);
+        vmaDestroyAllocator(device->allocator);
+        vkDestroyDevice(device->handle, NULL);
+    }
+    if (device->messenger != VK_NULL_HANDLE) {
+        vkDestroyDebugUtilsMessengerEXT(device->instance, device->messenger, NULL);
+    }
+    if (device->instance != VK_NULL_HANDLE) {
+        vkDestroyInstance(device->instance, NULL);
+    }
+    memset(device, 0, sizeof *device);
+}
+
+// ---- Commands ----------------------------------------------------------------------------------------------
+
+MoteResult device_begin(Device *device)
+{
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    const VkResult result = vkBeginCommandBuffer(device->commands, &begin);
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "recording commands");
+}
+
+MoteResult device_submit(Device *device)
+{
+    VkResult result = vkEndCommandBuffer(device->commands);
+    if (result == VK_SUCCESS) {
+        const VkCommandBufferSubmitInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                                    .commandBuffer = device->commands};
+        const VkSubmitInfo2 submit = {
+            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .commandBufferInfoCount = 1, .pCommandBufferInfos = &commands};
+        result = vkQueueSubmit2(device->queue, 1, &submit, device->fence);
+    }
+    if (result == VK_SUCCESS) {
+        result = vkWaitForFences(device->handle, 1, &device->fence, VK_TRUE, UINT64_MAX);
+    }
+    if (result == VK_SUCCESS) {
+        result = vkResetFences(device->handle, 1, &device->fence);
+    }
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "running commands");
+}
+
+void device_name(const Device *device, VkObjectType type, uint64_t object, const char *name)
+{
+    if (device->labels) {
+        const VkDebugUtilsObjectNameInfoEXT info = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+                                                    .objectType = type,
+                                                    .objectHandle = object,
+                                                    .pObjectName = name};
+        vkSetDebugUtilsObjectNameEXT(device->handle, &info);
+    }
+}

@@ -1,0 +1,45 @@
+// device.h - one Vulkan device with a queue, an allocator and a command buffer: what everything else here stands on.
+#ifndef MOTE_RENDER_DEVICE_H
+#define MOTE_RENDER_DEVICE_H
+
+#include "mote_render.h"
+#include "render/vulkan.h"
+
+typedef struct Device {
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice physical;
+    VkDevice handle;
+    VkQueue queue; // graphics, compute and transfer
+    uint32_t queue_family;
+    VmaAllocator allocator;
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+
+    MoteDeviceInfo info;
+    VkPhysicalDeviceLimits limits;
+    uint8_t uuid[VK_UUID_SIZE];
+    VkDeviceSize host_import_alignment; // bytes
+    uint32_t validation_messages;
+    bool labels; // debug names and regions are understood
+} Device;
+
+// Vulkan itself, with validation if asked for. Several devices may be alive at once.
+MoteResult device_create(const MoteRendererOptions *options, Device *out);
+void device_destroy(Device *device); // an empty struct is fine
+
+uint32_t device_list(MoteDeviceInfo *rows, uint32_t capacity);
+
+// Starts the one command buffer; submits it and waits until the device is done.
+MoteResult device_begin(Device *device);
+MoteResult device_submit(Device *device);
+
+// A sentence for a Vulkan result that is not VK_SUCCESS: "drawing: the device was lost".
+MoteResult device_fail(VkResult result, const char *what);
+
+void device_name(const Device *device, VkObjectType type, uint64_t object, const char *name);
+
+#define DEVICE_NAME(device, type, object, name) device_name(device, VK_OBJECT_TYPE_##type, (uint64_t)(object), name)
+
+#endif

@@ -1,0 +1,10 @@
+// frame.h - what renderer.c and frame.c know of each other.
+#ifndef MOTE_RENDER_FRAME_H
+#define MOTE_RENDER_FRAME_H
+
+#include "render/renderer.h"
+
+// Images of this size, and descriptors of them; keeps what is there if the size is the same. renderer.c
+MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height);
+
+#endif

@@ -1,0 +1,186 @@
+#include "render/interop.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Memory for GPU backends -------------------------------------------------------------------------------
+
+// In a list, because a backend asks for each by its handle and the renderer by the backend's address.
+typedef struct SharedArray {
+    KnownArray known;
+    struct SharedArray *next;
+} SharedArray;
+
+static Interop *interop_of(MoteSharedMemory *memory)
+{
+    return (Interop *)((char *)memory - offsetof(Interop, shared));
+}
+
+static bool shared_allocate(MoteSharedMemory *memory, size_t bytes, int *descriptor, size_t *size, void **handle)
+{
+    Interop *interop = interop_of(memory);
+    SharedArray *array = calloc(1, sizeof *array);
+    if (array == NULL || !buffer_create_exported(interop->device, bytes, &array->known.buffer, size, descriptor)) {
+        free(array);
+        return false;
+    }
+    array->next = interop->allocations;
+    interop->allocations = array;
+    *handle = array;
+    return true;
+}
+
+static void shared_name(MoteSharedMemory *memory, void *handle, const void *address)
+{
+    (void)memory;
+    ((SharedArray *)handle)->known.address = address;
+}
+
+static void shared_release(MoteSharedMemory *memory, void *handle)
+{
+    Interop *interop = interop_of(memory);
+    for (SharedArray **link = &interop->allocations; *link != NULL; link = &(*link)->next) {
+        if (*link == handle) {
+            SharedArray *array = *link;
+            *link = array->next;
+            buffer_destroy(interop->device, &array->known.buffer);
+            free(array);
+            return;
+        }
+    }
+    MOTE_ASSERT(!"memory of this renderer");
+}
+
+// ---- Life --------------------------------------------------------------------------------------------------
+
+MoteResult interop_create(Device *device, bool force_staging, Interop *out)
+{
+    memset(out, 0, sizeof *out);
+    out->device = device;
+    out->force_staging = force_staging;
+    memcpy(out->shared.device_uuid, device->uuid, sizeof out->shared.device_uuid);
+    out->shared.allocate = shared_allocate;
+    out->shared.name = shared_name;
+    out->shared.release = shared_release;
+    return MOTE_OK;
+}
+
+static void forget_imports(Interop *interop)
+{
+    for (uint32_t i = 0; i < interop->imported_count; i++) {
+        buffer_destroy(interop->device, &interop->imported[i].buffer);
+    }
+    interop->imported_count = 0;
+}
+
+void interop_destroy(Interop *interop)
+{
+    if (interop->device == NULL) {
+        return;
+    }
+    forget_imports(interop);
+    for (uint32_t i = 0; i < INTEROP_LIMIT; i++) {
+        buffer_destroy(interop->device, &interop->staging[i]);
+    }
+    MOTE_ASSERT(interop->allocations == NULL); // worlds are destroyed before the renderer whose memory they use
+}
+
+// ---- A frame -----------------------------------------------------------------------------------------------
+
+void interop_begin_frame(Interop *interop, const MoteRenderView *view)
+{
+    if (interop->layout != view->layout) {
+        forget_imports(interop);
+        interop->layout = view->layout;
+    }
+    interop->staging_used = 0;
+    interop->report = (MoteInteropReport){.path = "staging", .why = "", .order = "host"};
+}
+
+static const Buffer *import_host(Interop *interop, const MoteArray *array)
+{
+    for (uint32_t i = 0; i < interop->imported_count; i++) {
+        if (interop->imported[i].address == array->address) {
+            return &interop->imported[i].buffer;
+        }
+    }
+    if (interop->imported_count == INTEROP_LIMIT) {
+        return NULL;
+    }
+    KnownArray *known = &interop->imported[interop->imported_count];
+    // The device only reads it; Vulkan has no way to say so.
+    if (!buffer_import_host(interop->device, (void *)(uintptr_t)array->address, array->capacity, &known->buffer)) {
+        return NULL;
+    }
+    known->address = array->address;
+    interop->imported_count++;
+    return &known->buffer;
+}
+
+static const Buffer *find_shared(const Interop *interop, const MoteArray *array)
+{
+    for (const SharedArray *a = interop->allocations; a != NULL; a = a->next) {
+        if (a->known.address == array->address) {
+            return &a->known.buffer;
+        }
+    }
+    return NULL;
+}
+
+// The array in place, or NULL and the reason in the report.
+static const Buffer *find_in_place(Interop *interop, const MoteRenderView *view, const MoteArray *array)
+{
+    MoteInteropReport *report = &interop->report;
+    const Buffer *found = NULL;
+    if (interop->force_staging) {
+        report->why = "copies were asked for";
+    } else if (view->memory == MOTE_MEMORY_SHARED) {
+        found = find_shared(interop, array);
+        report->path = found != NULL ? "shared memory" : report->path;
+        report->why = found != NULL ? report->why : "the world's memory belongs to another renderer";
+    } else if (view->memory == MOTE_MEMORY_HOST && !interop->device->info.imports_host_memory) {
+        report->why = "the device lacks VK_EXT_external_memory_host";
+    } else if (view->memory == MOTE_MEMORY_HOST &&
+               ((uintptr_t)array->address | array->capacity) % interop->device->host_import_alignment != 0) {
+        report->why = "the device wants host memory aligned more than to pages";
+    } else if (view->memory == MOTE_MEMORY_HOST) {
+        found = import_host(interop, array);
+        report->path = found != NULL ? "host import" : report->path;
+        report->why = found != NULL ? report->why : "the driver refused to import host memory";
+    } else {
+        report->why = view->why[0] != '\0' ? view->why : "the world was made without the renderer's memory";
+    }
+    return found;
+}
+
+MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderView *view, const MoteArray *array,
+                         const char *name, VkDeviceAddress *out)
+{
+    *out = 0;
+    if (array->bytes == 0) {
+        return MOTE_OK;
+    }
+    const Buffer *found = find_in_place(interop, view, array);
+    if (found != NULL) {
+        interop->report.bytes_shared += array->bytes;
+        *out = found->address;
+        return MOTE_OK;
+    }
+    MOTE_ASSERT(interop->staging_used < INTEROP_LIMIT);
+    Buffer *copy = &interop->staging[interop->staging_used];
+    MoteResult result = buffer_reserve(interop->device, name, BUFFER_UPLOAD, array->bytes, copy);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    interop->staging_used++;
+    result = mote_world_copy_out(world, copy->mapped, array->address, array->bytes);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    buffer_flush(interop->device, copy);
+    interop->report.bytes_copied += array->bytes;
+    *out = copy->address;
+    return MOTE_OK;
+}

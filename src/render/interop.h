@@ -1,0 +1,39 @@
+// interop.h - the solver's arrays as the device sees them: imported in place, shared through a file descriptor, or
+// copied where neither can be done.
+#ifndef MOTE_RENDER_INTEROP_H
+#define MOTE_RENDER_INTEROP_H
+
+#include "render/memory.h"
+
+enum { INTEROP_LIMIT = 64 }; // arrays known at once; a world has about thirty
+
+// Memory that was imported under its host address, or allocated for a GPU backend which named it by its own.
+typedef struct KnownArray {
+    const void *address;
+    Buffer buffer;
+} KnownArray;
+
+typedef struct Interop {
+    Device *device;
+    bool force_staging;
+    uint64_t layout; // of the world whose arrays are imported
+    KnownArray imported[INTEROP_LIMIT];
+    uint32_t imported_count;
+    Buffer staging[INTEROP_LIMIT]; // one an array fetched in a frame
+    uint32_t staging_used;
+    MoteInteropReport report; // of the frame so far
+
+    MoteSharedMemory shared; // handed to GPU backends; its allocations are SharedArray
+    struct SharedArray *allocations;
+} Interop;
+
+MoteResult interop_create(Device *device, bool force_staging, Interop *out);
+void interop_destroy(Interop *interop);
+
+// Once a frame, before the first fetch: forgets what the world has freed.
+void interop_begin_frame(Interop *interop, const MoteRenderView *view);
+// Where the device finds `array` of `world` during this frame; 0 if it is empty.
+MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderView *view, const MoteArray *array,
+                         const char *name, VkDeviceAddress *out);
+
+#endif

@@ -1,0 +1,52 @@
+// memory.h - buffers and images of a device, with create and destroy.
+#ifndef MOTE_RENDER_MEMORY_H
+#define MOTE_RENDER_MEMORY_H
+
+#include "render/device.h"
+
+typedef enum BufferKind {
+    BUFFER_DEVICE,   // only the device touches it
+    BUFFER_UPLOAD,   // the host writes it, the device reads it; mapped
+    BUFFER_READBACK, // the device writes it, the host reads it; mapped
+} BufferKind;
+
+typedef struct Buffer {
+    VkBuffer handle;
+    VmaAllocation allocation; // of the renderer's own buffers
+    VkDeviceMemory memory;    // of imported and exported ones
+    VkDeviceAddress address;
+    void *mapped; // NULL for BUFFER_DEVICE
+    size_t bytes;
+} Buffer;
+
+// `name` is for error messages and debuggers. Memory holds garbage.
+MoteResult buffer_create(Device *device, const char *name, BufferKind kind, size_t bytes, Buffer *out);
+// Makes `buffer` hold at least `bytes`, by making it anew if it must grow; what was in it is lost.
+MoteResult buffer_reserve(Device *device, const char *name, BufferKind kind, size_t bytes, Buffer *buffer);
+// Host memory as a buffer, in place; address and size are multiples of host_import_alignment. Silent about failure:
+// the caller has another way.
+bool buffer_import_host(Device *device, void *address, size_t bytes, Buffer *out);
+// A buffer whose memory another interface can open through `descriptor`, which the caller owns.
+bool buffer_create_exported(Device *device, size_t bytes, Buffer *out, size_t *allocated, int *descriptor);
+void buffer_destroy(Device *device, Buffer *buffer); // an empty struct is fine
+// Makes what the device wrote to a read-back buffer visible to the host, or what the host wrote to the device.
+void buffer_invalidate(Device *device, Buffer *buffer);
+void buffer_flush(Device *device, Buffer *buffer);
+
+typedef struct Picture {
+    VkImage handle;
+    VmaAllocation allocation;
+    VkImageView view;
+    VkFormat format;
+    uint32_t width, height;
+} Picture;
+
+// A 2D image in VK_IMAGE_LAYOUT_UNDEFINED, without mip levels.
+MoteResult picture_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
+                          VkImageUsageFlags usage, Picture *out);
+void picture_destroy(Device *device, Picture *picture); // an empty struct is fine
+
+// Bytes of all buffers and images that were allocated for `device` and not destroyed.
+uint64_t memory_in_use(Device *device);
+
+#endif

@@ -1,0 +1,28 @@
+// accumulate.c - adds each sample to the sum of them; the first one overwrites it. A picture of one sample needs no sum
+// (tonemap.c), unless its layers are asked for.
+#include "render/passes/finish.h"
+
+enum { FIRST, NEXT };
+
+MoteResult accumulate_create(MoteRenderer *renderer, void **state)
+{
+    const SimpleShader shaders[] = {[FIRST] = {"accumulate.comp", {1}}, [NEXT] = {"accumulate.comp", {0}}};
+    return simple_pass_create(renderer, shaders, 2, state);
+}
+
+MoteResult accumulate_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    const SimplePass *pass = state;
+    const Frame *frame = &renderer->frame;
+    if (frame->constants.sample_count > 1 || frame->picture->layers) {
+        const int pipeline = frame->constants.sample_index == 0 ? FIRST : NEXT;
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[pipeline], NULL, 0);
+        dispatch_rows(renderer, commands);
+    }
+    return MOTE_OK;
+}
+
+void accumulate_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}

@@ -1,0 +1,34 @@
+// anisotropy.c - an ellipsoid a particle (shaders/render/anisotropy.comp).
+#include "render/renderer.h"
+
+MoteResult anisotropy_create(MoteRenderer *renderer, void **state)
+{
+    const SimpleShader shaders[] = {{"anisotropy.comp", {0}}};
+    return simple_pass_create(renderer, shaders, 1, state);
+}
+
+MoteResult anisotropy_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    SimplePass *pass = state;
+    FrameConstants *constants = &renderer->frame.constants;
+    const size_t bytes = (size_t)constants->particle_count * 3 * sizeof(vec4);
+    const size_t list_bytes = ((size_t)constants->particle_count + 1) * sizeof(uint32_t);
+    // One buffer for both: ellipsoids, then the list of visible ones.
+    const MoteResult result =
+        buffer_reserve(&renderer->device, "ellipsoids", BUFFER_DEVICE, bytes + list_bytes, &pass->buffer);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    constants->ellipsoids = pass->buffer.address;
+    constants->visible = pass->buffer.address + bytes;
+    vkCmdFillBuffer(commands, pass->buffer.handle, bytes, sizeof(uint32_t), 0);
+    pass_transfer_barrier(commands);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
+    pass_dispatch(commands, constants->particle_count, 64);
+    return MOTE_OK;
+}
+
+void anisotropy_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}

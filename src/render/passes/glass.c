@@ -1,0 +1,57 @@
+// glass.c - the near sides of glass colliders, over the liquid. Their far sides are in the scene already.
+#include "render/renderer.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+typedef struct GlassPass {
+    VkPipeline pipeline;
+} GlassPass;
+
+MoteResult glass_create(MoteRenderer *renderer, void **state)
+{
+    GlassPass *pass = calloc(1, sizeof *pass);
+    *state = pass;
+    if (pass == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+    }
+    const GraphicsPipeline near_sides = {.vertex = "glass.vert",
+                                         .fragment = "glass.frag",
+                                         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                                         .cull = VK_CULL_MODE_BACK_BIT,
+                                         .blending = BLEND_OVER,
+                                         .color_format = VK_FORMAT_R16G16B16A16_SFLOAT};
+    return pipeline_create_graphics(renderer, &near_sides, &pass->pipeline);
+}
+
+MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    const GlassPass *pass = state;
+    const MoteRenderScene *scene = renderer->frame.scene;
+    const uint32_t in_front = 1;
+    bool any = false;
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        if (scene->shapes[i].look != MOTE_LOOK_GLASS) {
+            continue;
+        }
+        if (!any) {
+            pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color]});
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &in_front, sizeof in_front);
+            any = true;
+        }
+        shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, scene->shapes[i].shape.kind, i);
+    }
+    if (any) {
+        vkCmdEndRendering(commands);
+    }
+    return MOTE_OK;
+}
+
+void glass_destroy(MoteRenderer *renderer, void *state)
+{
+    GlassPass *pass = state;
+    if (pass != NULL) {
+        vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
+        free(pass);
+    }
+}

@@ -1,0 +1,30 @@
+// layers.c - depth, normal, thickness and id of the last picture for the host (shaders/render/layers.comp).
+#include "render/renderer.h"
+
+MoteResult layers_create(MoteRenderer *renderer, void **state)
+{
+    const SimpleShader shaders[] = {{"layers.comp", {0}}};
+    return simple_pass_create(renderer, shaders, 1, state);
+}
+
+MoteResult layers_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    const SimplePass *pass = state;
+    if (!renderer->frame.picture->layers) {
+        return MOTE_OK;
+    }
+    const size_t bytes = (size_t)renderer->width * renderer->height * LAYER_FLOATS * sizeof(float);
+    const MoteResult result = buffer_reserve(&renderer->device, "layers", BUFFER_READBACK, bytes, &renderer->layers);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    renderer->frame.constants.layers = renderer->layers.address;
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
+    pass_dispatch_pixels(commands, renderer->width, renderer->height);
+    return MOTE_OK;
+}
+
+void layers_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}

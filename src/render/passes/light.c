@@ -1,0 +1,43 @@
+// light.c - the liquid as the sun sees it: where it begins and how much light it takes away, for its shadow.
+#include "render/renderer.h"
+
+enum { CLEAR, SUM, FIRST, RESOLVE, STEPS };
+
+MoteResult light_create(MoteRenderer *renderer, void **state)
+{
+    const SimpleShader shaders[STEPS] = {
+        {"light.comp", {CLEAR}}, {"light.comp", {SUM}}, {"light.comp", {FIRST}}, {"light.comp", {RESOLVE}}};
+    return simple_pass_create(renderer, shaders, STEPS, state);
+}
+
+MoteResult light_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    SimplePass *pass = state;
+    FrameConstants *constants = &renderer->frame.constants;
+    const uint32_t texels = LIGHT_SIZE * LIGHT_SIZE;
+    const MoteResult result =
+        buffer_reserve(&renderer->device, "light_sums", BUFFER_DEVICE,
+                       (size_t)texels * (1 + constants->thickness_channels) * sizeof(uint32_t), &pass->buffer);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    constants->light_sums = pass->buffer.address;
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[CLEAR], NULL, 0);
+    pass_dispatch(commands, texels, 64);
+    pass_compute_barrier(commands);
+    if (renderer->frame.liquid && constants->liquid_shadow > 0.0f) {
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[SUM], NULL, 0);
+        pass_dispatch(commands, constants->particle_count, 64);
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[FIRST], NULL, 0);
+        pass_dispatch(commands, constants->particle_count, 64);
+        pass_compute_barrier(commands);
+    }
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[RESOLVE], NULL, 0);
+    pass_dispatch(commands, texels, 64);
+    return MOTE_OK;
+}
+
+void light_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}

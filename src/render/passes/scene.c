@@ -1,0 +1,125 @@
+// scene.c - everything but the liquid: solid colliders, then sky, ground and planes behind them, then the far sides of
+// glass, which the liquid in front refracts with all the rest.
+#include "render/renderer.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+typedef struct ScenePass {
+    VkPipeline solid, container; // colliders from outside, or into them from the far walls on
+    VkPipeline backdrop;         // sky, ground, planes
+    VkPipeline glass;            // far sides
+    Buffer planes;               // numbers of the solid ones; mapped
+} ScenePass;
+
+// As backdrop.frag has it.
+typedef struct BackdropPush {
+    uint64_t planes;
+    uint32_t plane_count;
+} BackdropPush;
+
+MoteResult scene_create(MoteRenderer *renderer, void **state)
+{
+    ScenePass *pass = calloc(1, sizeof *pass);
+    *state = pass;
+    if (pass == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+    }
+    GraphicsPipeline info = {.vertex = "scene.vert",
+                             .fragment = "scene.frag",
+                             .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                             .cull = VK_CULL_MODE_BACK_BIT,
+                             .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
+                             .depth_format = VK_FORMAT_D32_SFLOAT,
+                             .depth_test = true,
+                             .depth_write = true,
+                             .depth_compare = VK_COMPARE_OP_GREATER};
+    MoteResult result = pipeline_create_graphics(renderer, &info, &pass->solid);
+    info.cull = VK_CULL_MODE_FRONT_BIT;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->container) : result;
+
+    info.vertex = "glass.vert";
+    info.fragment = "glass.frag";
+    info.blending = BLEND_OVER;
+    info.depth_write = false;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->glass) : result;
+
+    info.vertex = "backdrop.vert";
+    info.fragment = "backdrop.frag";
+    info.blending = BLEND_NONE;
+    info.cull = VK_CULL_MODE_NONE;
+    info.depth_write = true;
+    info.depth_compare = VK_COMPARE_OP_GREATER_OR_EQUAL; // the sky is at 0, which is what depth is cleared to
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->backdrop) : result;
+}
+
+static bool is_solid(const MoteRenderShape *shape)
+{
+    return shape->look == MOTE_LOOK_SOLID && shape->shape.kind != MOTE_SHAPE_PLANE;
+}
+
+static MoteResult list_planes(MoteRenderer *renderer, ScenePass *pass, BackdropPush *push)
+{
+    const MoteRenderScene *scene = renderer->frame.scene;
+    const MoteResult result = buffer_reserve(&renderer->device, "planes", BUFFER_UPLOAD,
+                                             scene->shape_count * sizeof(uint32_t), &pass->planes);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    uint32_t *planes = pass->planes.mapped;
+    *push = (BackdropPush){.planes = pass->planes.address};
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        if (scene->shapes[i].look == MOTE_LOOK_SOLID && scene->shapes[i].shape.kind == MOTE_SHAPE_PLANE) {
+            planes[push->plane_count++] = i;
+        }
+    }
+    buffer_flush(&renderer->device, &pass->planes);
+    return MOTE_OK;
+}
+
+MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    ScenePass *pass = state;
+    const MoteRenderScene *scene = renderer->frame.scene;
+    BackdropPush push;
+    const MoteResult result = list_planes(renderer, pass, &push);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const float farthest = 0.0f;
+    pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
+                                                    .depth = &renderer->images[RESOURCE_scene_depth],
+                                                    .clear_depth = &farthest});
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        const MoteShape *shape = &scene->shapes[i].shape;
+        if (is_solid(&scene->shapes[i])) {
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                      shape->inside_out ? pass->container : pass->solid, NULL, 0);
+            shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, shape->kind, i);
+        }
+    }
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->backdrop, &push, sizeof push);
+    vkCmdDraw(commands, 3, 1, 0, 0);
+    const uint32_t in_front = 0;
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->glass, &in_front, sizeof in_front);
+            shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, scene->shapes[i].shape.kind, i);
+        }
+    }
+    vkCmdEndRendering(commands);
+    return MOTE_OK;
+}
+
+void scene_destroy(MoteRenderer *renderer, void *state)
+{
+    ScenePass *pass = state;
+    if (pass != NULL) {
+        vkDestroyPipeline(renderer->device.handle, pass->solid, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->container, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->backdrop, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->glass, NULL);
+        buffer_destroy(&renderer->device, &pass->planes);
+        free(pass);
+    }
+}

@@ -1,0 +1,173 @@
+// shadow.c - the solids as the sun sees them. Glass lets light through, planes have no end: an infinite wall would put
+// out the sun. Also fills the buffers of all shapes, which later passes draw from.
+#include "render/renderer.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct ShadowPass {
+    VkPipeline solid;
+    VkPipeline container; // its far walls alone: light comes in where the viewer looks in
+} ShadowPass;
+
+MoteResult shadow_create(MoteRenderer *renderer, void **state)
+{
+    ShadowPass *pass = calloc(1, sizeof *pass);
+    *state = pass;
+    if (pass == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+    }
+    MoteResult result = shape_buffers_create(&renderer->device, &renderer->shapes);
+    GraphicsPipeline solid = {.vertex = "shadow.vert",
+                              .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                              .cull = VK_CULL_MODE_BACK_BIT,
+                              .depth_format = VK_FORMAT_D32_SFLOAT,
+                              .depth_test = true,
+                              .depth_write = true,
+                              .depth_compare = VK_COMPARE_OP_LESS,
+                              .depth_bias_slope = 1.5f};
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->solid) : result;
+    solid.cull = VK_CULL_MODE_FRONT_BIT;
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->container) : result;
+}
+
+static bool casts_shadow(const MoteRenderShape *shape)
+{
+    return shape->look == MOTE_LOOK_SOLID && shape->shape.kind != MOTE_SHAPE_PLANE;
+}
+
+// ---- What of the sun's maps is in use, so that lookups elsewhere end early ----
+
+static const vec4 empty_rectangle = {3.0f, 3.0f, -3.0f, -3.0f};
+
+static vec4 join(vec4 a, vec4 b)
+{
+    return (vec4){fminf(a.x, b.x), fminf(a.y, b.y), fmaxf(a.z, b.z), fmaxf(a.w, b.w)};
+}
+
+static float area(vec4 r)
+{
+    return (r.z - r.x) * (r.w - r.y);
+}
+
+// Of a sphere: in the sun's maps it is a disc.
+static vec4 rectangle_of(const FrameConstants *c, MoteVec3 p, float radius)
+{
+    const float *m = c->sun_projection.columns;
+    const float x = m[0] * p.x + m[4] * p.y + m[8] * p.z + m[12];
+    const float y = m[1] * p.x + m[5] * p.y + m[9] * p.z + m[13];
+    const float rx = radius / c->sun_map.x, ry = radius / c->sun_map.y;
+    return (vec4){x - rx, y - ry, x + rx, y + ry};
+}
+
+// Of a box, sphere or capsule: its corners, and its radius around each.
+static vec4 rectangle_of_shape(const FrameConstants *c, const MoteRenderShape *shape)
+{
+    const Shape placed = shape_instance(shape, (MoteVec3){0}, 0.0f);
+    vec4 rectangle = empty_rectangle;
+    for (uint32_t i = 0; i < 8; i++) {
+        const ShapeVertex corner = {
+            .corner = {(i & 1u) != 0 ? 1.0f : -1.0f, (i & 2u) != 0 ? 1.0f : -1.0f, (i & 4u) != 0 ? 1.0f : -1.0f, 0.0f}};
+        rectangle = join(rectangle, rectangle_of(c, shape_point(&placed, &corner), placed.position.w));
+    }
+    return rectangle;
+}
+
+// One more rectangle, or the one that grows least grown.
+static void add_solid(FrameConstants *c, vec4 rectangle)
+{
+    if (c->solid_rect_count < SOLID_RECTS) {
+        c->solid_rects[c->solid_rect_count++] = rectangle;
+        return;
+    }
+    uint32_t best = 0;
+    float least = INFINITY;
+    for (uint32_t i = 0; i < SOLID_RECTS; i++) {
+        const float growth = area(join(c->solid_rects[i], rectangle)) - area(c->solid_rects[i]);
+        if (growth < least) {
+            least = growth;
+            best = i;
+        }
+    }
+    c->solid_rects[best] = join(c->solid_rects[best], rectangle);
+}
+
+static void set_rectangles(MoteRenderer *renderer)
+{
+    const Frame *frame = &renderer->frame;
+    FrameConstants *c = &renderer->frame.constants;
+    c->solid_rect_count = 0;
+    for (uint32_t i = 0; i < frame->scene->shape_count; i++) {
+        if (casts_shadow(&frame->scene->shapes[i])) {
+            add_solid(c, rectangle_of_shape(c, &frame->scene->shapes[i]));
+        }
+    }
+    c->liquid_rect = empty_rectangle;
+    if (frame->liquid && c->liquid_shadow > 0.0f) {
+        const MoteVec3 low = frame->solver.lowest, high = frame->solver.highest;
+        for (uint32_t i = 0; i < 8; i++) {
+            const MoteVec3 corner = {(i & 1u) != 0 ? high.x : low.x, (i & 2u) != 0 ? high.y : low.y,
+                                     (i & 4u) != 0 ? high.z : low.z};
+            c->liquid_rect = join(c->liquid_rect, rectangle_of(c, corner, 0.0f));
+        }
+    }
+}
+
+// The solids that darken the ground near them: the first few, for every pixel of the ground asks each of them.
+static void set_blockers(MoteRenderer *renderer)
+{
+    const MoteRenderScene *scene = renderer->frame.scene;
+    FrameConstants *c = &renderer->frame.constants;
+    c->blocker_count = 0;
+    for (uint32_t i = 0; i < scene->shape_count && c->blocker_count < BLOCKERS; i++) {
+        if (casts_shadow(&scene->shapes[i]) && !scene->shapes[i].shape.inside_out) {
+            const Shape shape = shape_instance(&scene->shapes[i], (MoteVec3){0}, 0.0f);
+            const vec4 h = shape.half_size, p = shape.position;
+            const float radius = sqrtf(h.x * h.x + h.y * h.y + h.z * h.z) + p.w + 1.5f * h.w;
+            c->blocker_spheres[c->blocker_count] = (vec4){p.x, p.y, p.z, radius};
+            c->blockers[c->blocker_count++] = shape;
+        }
+    }
+}
+
+MoteResult shadow_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    const ShadowPass *pass = state;
+    const MoteRenderScene *scene = renderer->frame.scene;
+    FrameConstants *constants = &renderer->frame.constants;
+    const MoteResult result = shape_buffers_fill(&renderer->device, &renderer->shapes, scene);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    constants->shape_vertices = renderer->shapes.vertices.address;
+    constants->shapes = renderer->shapes.shapes.address;
+    constants->shape_count = scene->shape_count;
+    set_rectangles(renderer);
+    set_blockers(renderer);
+
+    const float farthest = 1.0f;
+    pass_begin_rendering(commands,
+                         &(RenderTargets){.depth = &renderer->images[RESOURCE_shadow_depth], .clear_depth = &farthest});
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        const MoteShape *shape = &scene->shapes[i].shape;
+        if (casts_shadow(&scene->shapes[i])) {
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                      shape->inside_out ? pass->container : pass->solid, NULL, 0);
+            shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, shape->kind, i);
+        }
+    }
+    vkCmdEndRendering(commands);
+    return MOTE_OK;
+}
+
+void shadow_destroy(MoteRenderer *renderer, void *state)
+{
+    ShadowPass *pass = state;
+    shape_buffers_destroy(&renderer->device, &renderer->shapes);
+    if (pass != NULL) {
+        vkDestroyPipeline(renderer->device.handle, pass->solid, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->container, NULL);
+        free(pass);
+    }
+}

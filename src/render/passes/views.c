@@ -1,0 +1,206 @@
+// views.c - debug views: particles lit and coloured by a value, or an image of the surface passes as colours
+// (shaders/render/views.comp). Also what range of values the colours stand for.
+#include "render/passes/views.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What each view shows, how, and the title of its legend. VIEW_liquid is no debug view.
+typedef struct ViewRow {
+    uint32_t show, map;
+    const char *title;
+} ViewRow;
+static const ViewRow view_rows[VIEW_COUNT] = {
+    [VIEW_liquid] = {0, MAP_NONE, ""},
+    [VIEW_particles] = {SHOW_PHASE, MAP_NONE, "particles, coloured by phase"},
+    [VIEW_density] = {SHOW_DENSITY, MAP_DIVERGING, "density error (%)"},
+    [VIEW_speed] = {SHOW_SPEED, MAP_SEQUENTIAL, "speed (m/s)"},
+    [VIEW_id] = {SHOW_ID, MAP_NONE, "particles, coloured by id"},
+    [VIEW_neighbours] = {SHOW_NEIGHBOURS, MAP_SEQUENTIAL, "neighbours"},
+    [VIEW_channel] = {SHOW_CHANNEL, MAP_SEQUENTIAL, "channel"},
+    [VIEW_ellipsoids] = {SHOW_PHASE, MAP_NONE, "ellipsoids, coloured by phase"},
+    [VIEW_depth] = {SHOW_DEPTH, MAP_SEQUENTIAL, "depth before smoothing (m)"},
+    [VIEW_smooth_depth] = {SHOW_SMOOTH_DEPTH, MAP_SEQUENTIAL, "depth after smoothing (m)"},
+    [VIEW_normals] = {SHOW_NORMALS, MAP_NONE, "normals, -1 to 1 in x y z as 0 to 1 in r g b"},
+    [VIEW_thickness] = {SHOW_THICKNESS, MAP_SEQUENTIAL, "thickness (m)"},
+    [VIEW_colliders] = {SHOW_PHASE, MAP_NONE, "colliders: containers orange, solids green"},
+};
+
+// ---- Ranges ------------------------------------------------------------------------------------------------
+
+typedef struct Range {
+    float lowest, highest; // crossed while nothing was added
+} Range;
+
+static void add_to_range(Range *range, float value)
+{
+    if (isfinite(value)) {
+        range->lowest = fminf(range->lowest, value);
+        range->highest = fmaxf(range->highest, value);
+    }
+}
+
+static float vector_length(const float *values, uint32_t components)
+{
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < components; k++) {
+        sum += values[k] * values[k];
+    }
+    return sqrtf(sum);
+}
+
+// Of a value of every particle. A debug view may wait for a copy of one array where the host cannot read it in place.
+static MoteResult measure_particles(const Frame *frame, const MoteArray *array, uint32_t components, Range *range)
+{
+    *range = (Range){INFINITY, -INFINITY};
+    const void *values = array->address;
+    void *copy = NULL;
+    if (frame->solver.memory != MOTE_MEMORY_HOST && array->bytes > 0) {
+        copy = malloc(array->bytes);
+        if (copy == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no host memory for the values of %u particles",
+                             frame->solver.particle_count);
+        }
+        values = copy;
+        const MoteResult result = mote_world_copy_out(frame->world, copy, array->address, array->bytes);
+        if (result != MOTE_OK) {
+            free(copy);
+            return result;
+        }
+    }
+    const uint32_t count = array->bytes > 0 ? frame->solver.particle_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (frame->view == VIEW_speed) {
+            add_to_range(range, vector_length((const float *)values + 4 * (size_t)i, 3));
+        } else if (frame->view == VIEW_neighbours) {
+            add_to_range(range, (float)((const uint32_t *)values)[i]);
+        } else {
+            const float *value = (const float *)values + (size_t)components * i;
+            add_to_range(range, components == 1 ? value[0] : vector_length(value, components));
+        }
+    }
+    free(copy);
+    return MOTE_OK;
+}
+
+// View z of the nearest and the farthest corner of the box around the particles.
+static Range measure_depth(const Frame *frame)
+{
+    const FrameConstants *c = &frame->constants;
+    const MoteVec3 low = frame->solver.lowest, high = frame->solver.highest;
+    Range range = {INFINITY, -INFINITY};
+    for (uint32_t corner = 0; corner < 8; corner++) {
+        const float x = (corner & 1u) != 0 ? high.x : low.x, y = (corner & 2u) != 0 ? high.y : low.y;
+        const float z = (corner & 4u) != 0 ? high.z : low.z;
+        add_to_range(&range,
+                     (x - c->eye.x) * c->forward.x + (y - c->eye.y) * c->forward.y + (z - c->eye.z) * c->forward.z);
+    }
+    range.lowest = fmaxf(range.lowest, c->near_plane);
+    return range;
+}
+
+// Ranges that begin at 0 or move with the particles go up to a round number, so that colours keep their meaning from
+// one picture to the next most of the time.
+static MoteResult choose_range(Frame *frame)
+{
+    Range range = {0.0f, 1.0f};
+    MoteResult result = MOTE_OK;
+    MoteArray channel = {0};
+    uint32_t components = 1;
+    switch (frame->view) {
+    case VIEW_density:
+        range = (Range){-0.1f, 0.1f};
+        break;
+    case VIEW_speed:
+        result = measure_particles(frame, &frame->solver.velocities, 4, &range);
+        range = (Range){0.0f, nice_ceiling(range.highest)};
+        break;
+    case VIEW_neighbours:
+        result = measure_particles(frame, &frame->solver.neighbour_counts, 1, &range);
+        range = (Range){0.0f, 4.0f * ceilf(fmaxf(range.highest, 1.0f) / 4.0f)}; // whole numbers at all ticks
+        break;
+    case VIEW_channel:
+        result = mote_world_channel_array(frame->world, frame->channel, &channel, &components);
+        result = result == MOTE_OK ? measure_particles(frame, &channel, components, &range) : result;
+        break;
+    case VIEW_depth:
+    case VIEW_smooth_depth:
+        range = measure_depth(frame);
+        break;
+    case VIEW_thickness:
+        range = measure_depth(frame);
+        range = (Range){0.0f, nice_ceiling(range.highest - range.lowest)};
+        break;
+    default:
+        break;
+    }
+    if (!(range.lowest <= range.highest)) {
+        range = (Range){0.0f, 1.0f};
+    }
+    // A range of nothing would divide by 0; a value that all share is then in the middle.
+    const float largest = fmaxf(fabsf(range.lowest), fabsf(range.highest));
+    if (!(range.highest - range.lowest > 1e-5f * largest)) {
+        const float half = largest > 0.0f ? 0.05f * largest : 0.5f;
+        range = (Range){range.lowest - half, range.highest + half};
+    }
+    frame->constants.view_lowest = range.lowest;
+    frame->constants.view_highest = range.highest;
+    return result;
+}
+
+Legend view_legend(const Frame *frame)
+{
+    const ViewRow *row = &view_rows[frame->view];
+    const FrameConstants *c = &frame->constants;
+    Legend legend = {.map = row->map, .lowest = c->view_lowest, .highest = c->view_highest};
+    if (frame->view == VIEW_density) {
+        legend.lowest *= 100.0f;
+        legend.highest *= 100.0f;
+    }
+    if (frame->view == VIEW_channel) {
+        snprintf(legend.title, sizeof legend.title, c->channel_components > 1 ? "length of %s" : "%s", frame->channel);
+    } else {
+        snprintf(legend.title, sizeof legend.title, "%s", row->title);
+    }
+    return legend;
+}
+
+// ---- The pass ----------------------------------------------------------------------------------------------
+
+MoteResult views_create(MoteRenderer *renderer, void **state)
+{
+    _Static_assert((int)VIEW_COUNT <= (int)SIMPLE_PIPELINES, "a pipeline a view");
+    return simple_pass_create(renderer, NULL, 0,
+                              state); // most runs show one view: each pipeline comes with its first use
+}
+
+MoteResult views_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    SimplePass *pass = state;
+    Frame *frame = &renderer->frame;
+    if (frame->view == VIEW_liquid) {
+        return MOTE_OK;
+    }
+    VkPipeline *pipeline = &pass->pipelines[frame->view];
+    MoteResult result = MOTE_OK;
+    if (*pipeline == VK_NULL_HANDLE) {
+        const uint32_t values[] = {view_rows[frame->view].show, view_rows[frame->view].map};
+        result = pipeline_create_compute(renderer, "views.comp", values, 2, pipeline);
+    }
+    if (result == MOTE_OK && frame->constants.sample_index == 0) {
+        result = choose_range(frame);
+    }
+    if (result == MOTE_OK) {
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, *pipeline, NULL, 0);
+        pass_dispatch_pixels(commands, renderer->width, renderer->height);
+    }
+    return result;
+}
+
+void views_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}

@@ -1,0 +1,11 @@
+// views.h - what the views pass tells others.
+#ifndef MOTE_RENDER_PASSES_VIEWS_H
+#define MOTE_RENDER_PASSES_VIEWS_H
+
+#include "render/legend.h"
+#include "render/renderer.h"
+
+// What the colours of the frame's view mean; its title is empty for the finished picture. After views_record.
+Legend view_legend(const Frame *frame);
+
+#endif

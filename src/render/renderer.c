@@ -1,0 +1,427 @@
+// renderer.c - a renderer's life: device, descriptors, images of a size; and reading back what was drawn.
+#include "render/frame.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- The tables as data ------------------------------------------------------------------------------------
+
+typedef enum ImageSize { SIZE_FULL, SIZE_HALF, SIZE_SUN, SIZE_LIGHT, SIZE_SKY } ImageSize;
+enum {
+    USAGE_ALL = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+    USAGE_STORED = USAGE_ALL | VK_IMAGE_USAGE_STORAGE_BIT,
+    USAGE_TARGET = USAGE_STORED | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+    USAGE_DEPTH = USAGE_ALL | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT,
+};
+
+typedef struct ImageRow {
+    const char *name;
+    VkFormat format;
+    ImageSize size;
+    VkImageUsageFlags usage;
+} ImageRow;
+static const ImageRow image_rows[IMAGE_COUNT] = {
+#define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage)                                     \
+    [binding] = {#name, VK_FORMAT_##format, SIZE_##size, USAGE_##usage},
+#define DEPTH_ROW(binding, name, size) [binding] = {#name, VK_FORMAT_D32_SFLOAT, SIZE_##size, USAGE_DEPTH},
+#include "render/resources.def"
+};
+
+// Bindings beyond the images', as frame.glsl has them.
+enum { BINDING_CONSTANTS = 40, BINDING_NEAREST, BINDING_LINEAR, BINDING_SKY, BINDING_SKY_LIGHT, BINDING_END };
+
+static bool is_stored(const ImageRow *row)
+{
+    return (row->usage & VK_IMAGE_USAGE_STORAGE_BIT) != 0;
+}
+
+// ---- Descriptors -------------------------------------------------------------------------------------------
+
+static VkResult create_sampler(Device *device, VkFilter filter, VkSamplerAddressMode along_x, VkSampler *out)
+{
+    const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+                                      .magFilter = filter,
+                                      .minFilter = filter,
+                                      .addressModeU = along_x,
+                                      .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                                      .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
+    return vkCreateSampler(device->handle, &info, NULL, out);
+}
+
+static VkResult create_set_layout(MoteRenderer *renderer)
+{
+    VkDescriptorSetLayoutBinding bindings[2 * IMAGE_COUNT + 5];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
+        bindings[count++] =
+            (VkDescriptorSetLayoutBinding){2 * i, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 1, VK_SHADER_STAGE_ALL, NULL};
+        if (is_stored(&image_rows[i])) {
+            bindings[count++] = (VkDescriptorSetLayoutBinding){2 * i + 1, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1,
+                                                               VK_SHADER_STAGE_ALL, NULL};
+        }
+    }
+    bindings[count++] = (VkDescriptorSetLayoutBinding){BINDING_CONSTANTS, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1,
+                                                       VK_SHADER_STAGE_ALL, NULL};
+    bindings[count++] = (VkDescriptorSetLayoutBinding){BINDING_SKY_LIGHT, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1,
+                                                       VK_SHADER_STAGE_ALL, NULL};
+    const VkSampler *samplers[] = {&renderer->nearest, &renderer->linear, &renderer->sky};
+    for (uint32_t i = 0; i < 3; i++) {
+        bindings[count++] = (VkDescriptorSetLayoutBinding){BINDING_NEAREST + i, VK_DESCRIPTOR_TYPE_SAMPLER, 1,
+                                                           VK_SHADER_STAGE_ALL, samplers[i]};
+    }
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = count, .pBindings = bindings};
+    return vkCreateDescriptorSetLayout(renderer->device.handle, &info, NULL, &renderer->set_layout);
+}
+
+static VkResult create_set(MoteRenderer *renderer)
+{
+    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, IMAGE_COUNT},
+                                          {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, IMAGE_COUNT},
+                                          {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 2},
+                                          {VK_DESCRIPTOR_TYPE_SAMPLER, 3}};
+    const VkDescriptorPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 4, .pPoolSizes = sizes};
+    VkResult result = vkCreateDescriptorPool(renderer->device.handle, &pool, NULL, &renderer->descriptor_pool);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                             .descriptorPool = renderer->descriptor_pool,
+                                             .descriptorSetCount = 1,
+                                             .pSetLayouts = &renderer->set_layout};
+    return vkAllocateDescriptorSets(renderer->device.handle, &set, &renderer->set);
+}
+
+static MoteResult create_descriptors(MoteRenderer *renderer)
+{
+    Device *device = &renderer->device;
+    VkResult result =
+        create_sampler(device, VK_FILTER_NEAREST, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, &renderer->nearest);
+    if (result == VK_SUCCESS) {
+        result = create_sampler(device, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, &renderer->linear);
+    }
+    if (result == VK_SUCCESS) {
+        result = create_sampler(device, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_REPEAT, &renderer->sky);
+    }
+    result = result == VK_SUCCESS ? create_set_layout(renderer) : result;
+    if (result == VK_SUCCESS) {
+        const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, 128};
+        const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                                   .setLayoutCount = 1,
+                                                   .pSetLayouts = &renderer->set_layout,
+                                                   .pushConstantRangeCount = 1,
+                                                   .pPushConstantRanges = &push};
+        result = vkCreatePipelineLayout(device->handle, &layout, NULL, &renderer->pipeline_layout);
+    }
+    result = result == VK_SUCCESS ? create_set(renderer) : result;
+    if (result == VK_SUCCESS) {
+        const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                               .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                               .queryCount = 2 * PASS_COUNT};
+        result = vkCreateQueryPool(device->handle, &queries, NULL, &renderer->queries);
+    }
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "creating descriptors");
+}
+
+static void write_descriptors(MoteRenderer *renderer)
+{
+    VkDescriptorImageInfo images[IMAGE_COUNT];
+    VkWriteDescriptorSet writes[2 * IMAGE_COUNT + 2];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
+        images[i] = (VkDescriptorImageInfo){VK_NULL_HANDLE, renderer->images[i].view, VK_IMAGE_LAYOUT_GENERAL};
+        const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                            .dstSet = renderer->set,
+                                            .dstBinding = 2 * i,
+                                            .descriptorCount = 1,
+                                            .descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                            .pImageInfo = &images[i]};
+        writes[count++] = write;
+        if (is_stored(&image_rows[i])) {
+            writes[count] = write;
+            writes[count].dstBinding = 2 * i + 1;
+            writes[count++].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+        }
+    }
+    const VkDescriptorBufferInfo constants = {renderer->constants.handle, 0, sizeof(FrameConstants)};
+    writes[count++] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                             .dstSet = renderer->set,
+                                             .dstBinding = BINDING_CONSTANTS,
+                                             .descriptorCount = 1,
+                                             .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+                                             .pBufferInfo = &constants};
+    const VkDescriptorBufferInfo sky_light = {renderer->sky_light.handle, 0, SKY_HARMONICS * sizeof(vec4)};
+    writes[count] = writes[count - 1];
+    writes[count].dstBinding = BINDING_SKY_LIGHT;
+    writes[count++].pBufferInfo = &sky_light;
+    vkUpdateDescriptorSets(renderer->device.handle, count, writes, 0, NULL);
+}
+
+// ---- Images ------------------------------------------------------------------------------------------------
+
+// All images live in the general layout from their first use on: barriers are then about memory alone.
+static MoteResult enter_general_layout(MoteRenderer *renderer)
+{
+    MoteResult result = device_begin(&renderer->device);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    VkImageMemoryBarrier2 barriers[IMAGE_COUNT];
+    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
+        const bool depth = renderer->images[i].format == VK_FORMAT_D32_SFLOAT;
+        barriers[i] = (VkImageMemoryBarrier2){
+            .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
+            .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+            .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT,
+            .oldLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+            .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+            .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+            .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+            .image = renderer->images[i].handle,
+            .subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    }
+    const VkDependencyInfo dependency = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                         .imageMemoryBarrierCount = IMAGE_COUNT,
+                                         .pImageMemoryBarriers = barriers};
+    vkCmdPipelineBarrier2(renderer->device.commands, &dependency);
+    return device_submit(&renderer->device);
+}
+
+static void destroy_images(MoteRenderer *renderer)
+{
+    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
+        picture_destroy(&renderer->device, &renderer->images[i]);
+    }
+    renderer->width = renderer->height = 0;
+    renderer->has_picture = renderer->has_layers = false;
+}
+
+MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height)
+{
+    if (renderer->width == width && renderer->height == height) {
+        return MOTE_OK;
+    }
+    destroy_images(renderer);
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < IMAGE_COUNT && result == MOTE_OK; i++) {
+        const ImageRow *row = &image_rows[i];
+        const uint32_t sizes[][2] = {[SIZE_FULL] = {width, height},
+                                     [SIZE_HALF] = {(width + 1) / 2, (height + 1) / 2},
+                                     [SIZE_SUN] = {SUN_SIZE, SUN_SIZE},
+                                     [SIZE_LIGHT] = {LIGHT_SIZE, LIGHT_SIZE},
+                                     [SIZE_SKY] = {SKY_WIDTH, SKY_HEIGHT}};
+        result = picture_create(&renderer->device, row->name, row->format, sizes[row->size][0], sizes[row->size][1],
+                                row->usage, &renderer->images[i]);
+    }
+    if (result == MOTE_OK) {
+        result =
+            buffer_reserve(&renderer->device, "pixels", BUFFER_READBACK, (size_t)width * height * 8, &renderer->pixels);
+    }
+    result = result == MOTE_OK ? enter_general_layout(renderer) : result;
+    if (result != MOTE_OK) {
+        destroy_images(renderer);
+        return result;
+    }
+    write_descriptors(renderer);
+    renderer->width = width;
+    renderer->height = height;
+    return MOTE_OK;
+}
+
+// ---- Life --------------------------------------------------------------------------------------------------
+
+static PassCreate *const pass_creates[PASS_COUNT] = {
+#define PASS_ROW(name, work, when, reads, writes) name##_create,
+#include "render/passes.def"
+};
+static PassDestroy *const pass_destroys[PASS_COUNT] = {
+#define PASS_ROW(name, work, when, reads, writes) name##_destroy,
+#include "render/passes.def"
+};
+
+MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer **out)
+{
+    *out = NULL;
+    MoteRenderer *renderer = calloc(1, sizeof *renderer);
+    if (renderer == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a renderer");
+    }
+    renderer->options = *options;
+    MoteResult result = device_create(options, &renderer->device);
+    if (result == MOTE_OK) {
+        result = interop_create(&renderer->device, options->force_staging, &renderer->interop);
+    }
+    if (result == MOTE_OK) {
+        renderer->compute_splat = options->splat == MOTE_SPLAT_COMPUTE ||
+                                  (options->splat == MOTE_SPLAT_AUTO && renderer->device.info.software);
+        result = create_descriptors(renderer);
+    }
+    if (result == MOTE_OK) {
+        result = buffer_create(&renderer->device, "frame constants", BUFFER_UPLOAD, sizeof(FrameConstants),
+                               &renderer->constants);
+    }
+    for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
+        result = pass_creates[p](renderer, &renderer->states[p]);
+    }
+    if (result != MOTE_OK) {
+        mote_renderer_destroy(renderer);
+        return result;
+    }
+    *out = renderer;
+    return MOTE_OK;
+}
+
+void mote_renderer_destroy(MoteRenderer *renderer)
+{
+    if (renderer == NULL) {
+        return;
+    }
+    Device *device = &renderer->device;
+    if (device->handle != VK_NULL_HANDLE) {
+        vkDeviceWaitIdle(device->handle);
+        for (uint32_t p = PASS_COUNT; p-- > 0;) {
+            pass_destroys[p](renderer, renderer->states[p]);
+        }
+        interop_destroy(&renderer->interop);
+        destroy_images(renderer);
+        Buffer *buffers[] = {&renderer->constants, &renderer->materials, &renderer->pixels, &renderer->layers};
+        for (uint32_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
+            buffer_destroy(device, buffers[i]);
+        }
+        vkDestroyQueryPool(device->handle, renderer->queries, NULL);
+        vkDestroyDescriptorPool(device->handle, renderer->descriptor_pool, NULL);
+        vkDestroyPipelineLayout(device->handle, renderer->pipeline_layout, NULL);
+        vkDestroyDescriptorSetLayout(device->handle, renderer->set_layout, NULL);
+        vkDestroySampler(device->handle, renderer->nearest, NULL);
+        vkDestroySampler(device->handle, renderer->linear, NULL);
+        vkDestroySampler(device->handle, renderer->sky, NULL);
+    }
+    device_destroy(device);
+    free(renderer);
+}
+
+// ---- Asking ------------------------------------------------------------------------------------------------
+
+uint32_t mote_render_devices(MoteDeviceInfo *rows, uint32_t capacity)
+{
+    return device_list(rows, capacity);
+}
+
+const MoteDeviceInfo *mote_renderer_device(const MoteRenderer *renderer)
+{
+    return &renderer->device.info;
+}
+
+uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer)
+{
+    return renderer->device.validation_messages;
+}
+
+MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer)
+{
+    const bool possible = renderer->device.info.exports_memory && !renderer->interop.force_staging;
+    return possible ? &renderer->interop.shared : NULL;
+}
+
+MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer)
+{
+    MoteInteropReport report = renderer->interop.report;
+    report.device_bytes = memory_in_use((Device *)&renderer->device);
+    return report;
+}
+
+static const char *const pass_names[PASS_COUNT] = {
+#define PASS_ROW(name, work, when, reads, writes) #name,
+#include "render/passes.def"
+};
+
+uint32_t mote_renderer_timings(const MoteRenderer *renderer, MotePassTiming *rows, uint32_t capacity)
+{
+    for (uint32_t p = 0; p < PASS_COUNT && p < capacity; p++) {
+        rows[p] = (MotePassTiming){pass_names[p], renderer->milliseconds[p]};
+    }
+    return PASS_COUNT;
+}
+
+static const char *const view_names[VIEW_COUNT] = {
+#define VIEW_ROW(name, meaning) #name,
+#include "render/views.def"
+};
+static const char *const view_meanings[VIEW_COUNT] = {
+#define VIEW_ROW(name, meaning) meaning,
+#include "render/views.def"
+};
+
+const char *mote_render_view_name(uint32_t index)
+{
+    return index < VIEW_COUNT ? view_names[index] : NULL;
+}
+
+const char *mote_render_view_meaning(uint32_t index)
+{
+    return index < VIEW_COUNT ? view_meanings[index] : NULL;
+}
+
+// ---- Reading back ------------------------------------------------------------------------------------------
+
+MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *pixels)
+{
+    if (!renderer->has_picture) {
+        return mote_fail(MOTE_ERROR_INPUT, "no picture was drawn yet");
+    }
+    memcpy(pixels, renderer->pixels.mapped, (size_t)renderer->width * renderer->height * 8);
+    return MOTE_OK;
+}
+
+MoteResult mote_renderer_read_rgba8(MoteRenderer *renderer, uint8_t *pixels)
+{
+    if (!renderer->has_picture) {
+        return mote_fail(MOTE_ERROR_INPUT, "no picture was drawn yet");
+    }
+    const uint16_t *from = renderer->pixels.mapped;
+    const size_t count = (size_t)renderer->width * renderer->height * 4;
+    for (size_t i = 0; i < count; i++) {
+        pixels[i] = (uint8_t)((from[i] * 255u + 32767u) / 65535u);
+    }
+    return MOTE_OK;
+}
+
+typedef struct LayerRow {
+    const char *name;
+    uint32_t first, components; // of LAYER_FLOATS
+} LayerRow;
+static const LayerRow layer_rows[] = {
+    {"color", 0, 4}, {"depth", 4, 1}, {"normal", 5, 3}, {"thickness", 8, 1}, {"id", 9, 1},
+};
+enum { LAYER_COUNT = sizeof layer_rows / sizeof layer_rows[0] };
+
+const char *mote_render_layer_name(uint32_t index, uint32_t *components)
+{
+    if (index >= LAYER_COUNT) {
+        return NULL;
+    }
+    *components = layer_rows[index].components;
+    return layer_rows[index].name;
+}
+
+MoteResult mote_renderer_read_layer(MoteRenderer *renderer, const char *layer, float *values)
+{
+    if (!renderer->has_layers) {
+        return mote_fail(MOTE_ERROR_INPUT, "no picture with layers was drawn yet");
+    }
+    for (uint32_t i = 0; i < LAYER_COUNT; i++) {
+        const LayerRow *row = &layer_rows[i];
+        if (strcmp(row->name, layer) == 0) {
+            const float *from = (const float *)renderer->layers.mapped + row->first;
+            const size_t pixels = (size_t)renderer->width * renderer->height;
+            for (size_t p = 0; p < pixels; p++) {
+                memcpy(values + p * row->components, from + p * LAYER_FLOATS, row->components * sizeof *values);
+            }
+            return MOTE_OK;
+        }
+    }
+    return mote_fail(MOTE_ERROR_INPUT, "no layer \"%s\", expected color, depth, normal, thickness or id", layer);
+}

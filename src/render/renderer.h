@@ -1,0 +1,153 @@
+// renderer.h - the inside of a MoteRenderer: images, descriptors and the state of the passes.
+#ifndef MOTE_RENDERER_H
+#define MOTE_RENDERER_H
+
+#include "render/interop.h"
+#include "render/shape_mesh.h"
+#include "render_shared.h"
+
+typedef struct FrameConstants FrameConstants;
+typedef struct Material Material;
+
+// Images first: their rows are their numbers.
+typedef enum Resource {
+#define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage) RESOURCE_##name = (binding),
+#define DEPTH_ROW(binding, name, size)                                             RESOURCE_##name = (binding),
+#include "render/resources.def"
+    RESOURCE_IMAGE_END,
+    RESOURCE_BEFORE_BUFFERS = RESOURCE_IMAGE_END - 1,
+#define BUFFER_ROW(name) RESOURCE_##name,
+#include "render/resources.def"
+    RESOURCE_COUNT
+} Resource;
+
+enum { IMAGE_COUNT = RESOURCE_IMAGE_END };
+enum { SKY_WIDTH = 512, SKY_HEIGHT = 256 };
+enum { SUN_SIZE = 1024, LIGHT_SIZE = 256 }; // texels a side of the sun's maps of solids and of liquid
+
+typedef enum PassId {
+#define PASS_ROW(name, work, when, reads, writes) PASS_##name,
+#include "render/passes.def"
+    PASS_COUNT
+} PassId;
+
+typedef enum ViewId {
+#define VIEW_ROW(name, meaning) VIEW_##name,
+#include "render/views.def"
+    VIEW_COUNT
+} ViewId;
+
+// What is being drawn: filled by frame.c before the passes record.
+typedef struct Frame {
+    MoteWorld *world;
+    MoteRenderView solver; // its arrays
+    const MoteRenderScene *scene;
+    const MotePicture *picture;
+    ViewId view;
+    char channel[64]; // of VIEW_channel
+    bool liquid;      // the surface passes run
+    bool spheres;     // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
+    bool needs_index; // who is in front at each pixel
+    FrameConstants constants;
+} Frame;
+
+struct MoteRenderer {
+    Device device;
+    Interop interop;
+    MoteRendererOptions options;
+    bool compute_splat; // else quads
+
+    Picture images[IMAGE_COUNT];
+    uint32_t width, height; // of the images; 0 before the first picture
+
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout pipeline_layout;
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet set;
+    VkSampler nearest, linear, sky;
+    Buffer constants; // FrameConstants, mapped
+    Buffer materials; // Material, mapped
+    Buffer sky_light; // SkyBlock of sky.glsl; the environment pass's
+    Buffer pixels;    // of the finished picture, mapped
+    Buffer layers;    // of the last picture that asked for them, mapped
+
+    VkQueryPool queries; // two a pass
+    double milliseconds[PASS_COUNT];
+    bool ran[PASS_COUNT];
+    bool has_picture, has_layers;
+    uint64_t pictures; // drawn to their end
+
+    ShapeBuffers shapes;      // of the colliders; the shadow pass's
+    void *states[PASS_COUNT]; // each pass's own, from its create
+    Frame frame;
+};
+
+// ---- What a pass is (passes/NAME.c) ----
+
+// Any of these three may do nothing. `create` leaves its state in *state, also when it fails; `destroy` takes NULL.
+// `record` is called outside of rendering, with the frame's barriers done; it may create what depends on the frame's
+// size. Skipping itself is for the pass to decide: recording nothing is fine.
+typedef MoteResult PassCreate(MoteRenderer *renderer, void **state);
+typedef MoteResult PassRecord(MoteRenderer *renderer, void *state, VkCommandBuffer commands);
+typedef void PassDestroy(MoteRenderer *renderer, void *state);
+
+#define PASS_ROW(name, work, when, reads, writes)                                                                      \
+    PassCreate name##_create;                                                                                          \
+    PassRecord name##_record;                                                                                          \
+    PassDestroy name##_destroy;
+#include "render/passes.def"
+
+// ---- Tools for passes (pipelines.c) ----
+
+// A compute pipeline of shaders/render/NAME with specialisation constants 0, 1, ... = values.
+MoteResult pipeline_create_compute(MoteRenderer *renderer, const char *shader, const uint32_t *values,
+                                   uint32_t value_count, VkPipeline *out);
+
+typedef enum Blending { BLEND_NONE, BLEND_ADD, BLEND_OVER } Blending; // OVER: source is premultiplied by its alpha
+
+// Formats VK_FORMAT_UNDEFINED are attachments that are not there. Depth is reversed: nearer is greater.
+typedef struct GraphicsPipeline {
+    const char *vertex, *fragment; // fragment NULL: depth only
+    VkPrimitiveTopology topology;
+    VkCullModeFlags cull; // counter-clockwise is the front
+    Blending blending;
+    VkFormat color_format, color_format2, depth_format;
+    bool depth_test, depth_write, depth_clamp_bias;
+    VkCompareOp depth_compare; // if depth_test
+    float depth_bias_slope;
+} GraphicsPipeline;
+// Vertices are fetched by address, not by attribute.
+MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeline *info, VkPipeline *out);
+
+// Binds pipeline and descriptors, pushes `constants` (at most 128 bytes; may be NULL).
+void pass_bind(MoteRenderer *renderer, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline,
+               const void *constants, uint32_t bytes);
+// An invocation an element, in groups of `group`; invocation_index() in GLSL is its number.
+void pass_dispatch(VkCommandBuffer commands, uint32_t count, uint32_t group);
+void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t height); // groups of 8 x 8
+// Between two dispatches of one pass that hand images or buffers to each other.
+void pass_compute_barrier(VkCommandBuffer commands);
+// Between a fill and a dispatch of one pass.
+void pass_transfer_barrier(VkCommandBuffer commands);
+// Begins rendering to these images over their whole size; any may be NULL. Clear values NULL: what is there is loaded.
+typedef struct RenderTargets {
+    const Picture *color, *color2, *depth;
+    const VkClearColorValue *clear_color; // of both
+    const float *clear_depth;
+} RenderTargets;
+void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets);
+
+// Most passes are a few compute pipelines and perhaps a buffer: this is their state, and its create and destroy.
+enum { SIMPLE_PIPELINES = 16 };
+typedef struct SimplePass {
+    VkPipeline pipelines[SIMPLE_PIPELINES];
+    Buffer buffer;
+} SimplePass;
+typedef struct SimpleShader {
+    const char *shader;
+    uint32_t values[4]; // specialisation constants
+} SimpleShader;
+MoteResult simple_pass_create(MoteRenderer *renderer, const SimpleShader *shaders, uint32_t count, void **state);
+void simple_pass_destroy(MoteRenderer *renderer, void *state);
+
+#endif

@@ -1,0 +1,304 @@
+#include "render/shape_mesh.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SEGMENTS = 64, // around a sphere: its outline is off by an 800th of its radius at most
+    RINGS = 16,    // from its equator to a pole
+    WIRE_SEGMENTS = SEGMENTS / 8,
+    PLANE_LINES = 20, // of a plane's wires, each way
+};
+
+// How much one mesh of all kinds holds: a box's faces and corners, two half spheres, a plane and its lines.
+enum {
+    ROUND_VERTICES = 2 * (RINGS + 1) * SEGMENTS,
+    ROUND_TRIANGLES = (2 * (RINGS - 1) + 1) * SEGMENTS * 2 + 2 * SEGMENTS,
+    ROUND_WIRES = 4 * SEGMENTS + 8 * (2 * RINGS + 1),
+    VERTICES = 24 + 8 + ROUND_VERTICES + 4 + 4 * (PLANE_LINES + 1),
+    INDICES = 36 + 24 + 3 * ROUND_TRIANGLES + 2 * ROUND_WIRES + 6 + 4 * (PLANE_LINES + 1),
+};
+
+// ---- Meshes ------------------------------------------------------------------------------------------------
+
+static uint32_t add_vertex(ShapeMesh *mesh, vec4 corner, vec4 normal)
+{
+    MOTE_ASSERT(mesh->vertex_count < VERTICES);
+    mesh->vertices[mesh->vertex_count] = (ShapeVertex){corner, normal};
+    return mesh->vertex_count++;
+}
+
+static void add_index(ShapeMesh *mesh, uint32_t index)
+{
+    MOTE_ASSERT(mesh->index_count < INDICES);
+    mesh->indices[mesh->index_count++] = index;
+}
+
+static void add_line(ShapeMesh *mesh, uint32_t a, uint32_t b)
+{
+    add_index(mesh, a);
+    add_index(mesh, b);
+}
+
+static void add_triangle(ShapeMesh *mesh, uint32_t a, uint32_t b, uint32_t c)
+{
+    add_index(mesh, a);
+    add_index(mesh, b);
+    add_index(mesh, c);
+}
+
+static ShapeRange range_since(const ShapeMesh *mesh, uint32_t first)
+{
+    return (ShapeRange){first, mesh->index_count - first};
+}
+
+static void add_box(ShapeMesh *mesh)
+{
+    uint32_t first = mesh->index_count;
+    for (uint32_t face = 0; face < 6; face++) {
+        // The face looks along `axis`; right and up follow it in the cyclic order x, y, z, mirrored on the far side.
+        const uint32_t axis = face / 2, right = (axis + 1) % 3, up = (axis + 2) % 3;
+        const float side = face % 2 == 0 ? 1.0f : -1.0f;
+        uint32_t quad[4];
+        for (uint32_t i = 0; i < 4; i++) {
+            float corner[3], normal[3] = {0.0f, 0.0f, 0.0f};
+            corner[axis] = normal[axis] = side;
+            corner[right] = (i == 1 || i == 2 ? 1.0f : -1.0f) * side;
+            corner[up] = i >= 2 ? 1.0f : -1.0f;
+            quad[i] = add_vertex(mesh, (vec4){corner[0], corner[1], corner[2], 0.0f},
+                                 (vec4){normal[0], normal[1], normal[2], 0.0f});
+        }
+        add_triangle(mesh, quad[0], quad[1], quad[2]);
+        add_triangle(mesh, quad[0], quad[2], quad[3]);
+    }
+    mesh->triangles[MOTE_SHAPE_BOX] = range_since(mesh, first);
+
+    first = mesh->index_count;
+    const float third = 0.57735027f;
+    const uint32_t corners = mesh->vertex_count; // bit k of a corner's number is its side along axis k
+    for (uint32_t i = 0; i < 8; i++) {
+        const float x = (i & 1u) != 0 ? 1.0f : -1.0f, y = (i & 2u) != 0 ? 1.0f : -1.0f;
+        const float z = (i & 4u) != 0 ? 1.0f : -1.0f;
+        add_vertex(mesh, (vec4){x, y, z, 0.0f}, (vec4){third * x, third * y, third * z, 0.0f});
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t axis = 0; axis < 3; axis++) {
+            if ((i >> axis & 1u) == 0) {
+                add_line(mesh, corners + i, corners + (i | 1u << axis));
+            }
+        }
+    }
+    mesh->wires[MOTE_SHAPE_BOX] = range_since(mesh, first);
+}
+
+// Two half spheres around the ends of a segment along y, which is a point for spheres. Rows of vertices go from the
+// upper pole down; row RINGS and the next are the two equators.
+static uint32_t round_vertex(uint32_t first, uint32_t row, uint32_t segment)
+{
+    return first + row * SEGMENTS + segment % SEGMENTS;
+}
+
+static void add_round(ShapeMesh *mesh)
+{
+    const double pi = 3.14159265358979323846;
+    const uint32_t vertices = mesh->vertex_count, rows = 2 * (RINGS + 1);
+    for (uint32_t row = 0; row < rows; row++) {
+        const uint32_t ring = row <= RINGS ? row : row - 1; // of 0 to 2 RINGS
+        const double down = 0.5 * pi * ring / RINGS;
+        const double level = ring == 0 || ring == 2 * RINGS ? 0.0 : sin(down);
+        const vec4 corner = {0.0f, row <= RINGS ? 1.0f : -1.0f, 0.0f, 0.0f};
+        for (uint32_t s = 0; s < SEGMENTS; s++) {
+            const double around = 2.0 * pi * s / SEGMENTS;
+            add_vertex(mesh, corner,
+                       (vec4){(float)(level * sin(around)), (float)cos(down), (float)(level * cos(around)), 0.0f});
+        }
+    }
+    uint32_t first = mesh->index_count;
+    for (uint32_t row = 0; row + 1 < rows; row++) {
+        for (uint32_t s = 0; s < SEGMENTS; s++) {
+            const uint32_t a = round_vertex(vertices, row, s), b = round_vertex(vertices, row + 1, s);
+            const uint32_t c = round_vertex(vertices, row + 1, s + 1), d = round_vertex(vertices, row, s + 1);
+            if (row + 2 < rows) { // at a pole two corners of the quad fall together
+                add_triangle(mesh, a, b, c);
+            }
+            if (row > 0) {
+                add_triangle(mesh, a, c, d);
+            }
+        }
+    }
+    mesh->triangles[MOTE_SHAPE_SPHERE] = mesh->triangles[MOTE_SHAPE_CAPSULE] = range_since(mesh, first);
+
+    first = mesh->index_count;
+    const uint32_t circles[4] = {RINGS / 2, RINGS, RINGS + 1, RINGS + 1 + RINGS / 2};
+    for (uint32_t i = 0; i < 4; i++) {
+        for (uint32_t s = 0; s < SEGMENTS; s++) {
+            add_line(mesh, round_vertex(vertices, circles[i], s), round_vertex(vertices, circles[i], s + 1));
+        }
+    }
+    for (uint32_t s = 0; s < SEGMENTS; s += WIRE_SEGMENTS) {
+        for (uint32_t row = 0; row + 1 < rows; row++) {
+            add_line(mesh, round_vertex(vertices, row, s), round_vertex(vertices, row + 1, s));
+        }
+    }
+    mesh->wires[MOTE_SHAPE_SPHERE] = mesh->wires[MOTE_SHAPE_CAPSULE] = range_since(mesh, first);
+}
+
+static void add_plane(ShapeMesh *mesh)
+{
+    const vec4 up = {0.0f, 1.0f, 0.0f, 0.0f};
+    uint32_t first = mesh->index_count, corners = mesh->vertex_count;
+    for (uint32_t i = 0; i < 4; i++) {
+        add_vertex(mesh, (vec4){i == 1 || i == 2 ? 1.0f : -1.0f, 0.0f, i >= 2 ? -1.0f : 1.0f, 0.0f}, up);
+    }
+    add_triangle(mesh, corners, corners + 1, corners + 2);
+    add_triangle(mesh, corners, corners + 2, corners + 3);
+    mesh->triangles[MOTE_SHAPE_PLANE] = range_since(mesh, first);
+
+    first = mesh->index_count;
+    for (uint32_t i = 0; i <= PLANE_LINES; i++) {
+        const float at = 2.0f * (float)i / PLANE_LINES - 1.0f;
+        for (uint32_t axis = 0; axis < 2; axis++) {
+            const uint32_t a =
+                add_vertex(mesh, axis == 0 ? (vec4){at, 0.0f, -1.0f, 0.0f} : (vec4){-1.0f, 0.0f, at, 0.0f}, up);
+            const uint32_t b =
+                add_vertex(mesh, axis == 0 ? (vec4){at, 0.0f, 1.0f, 0.0f} : (vec4){1.0f, 0.0f, at, 0.0f}, up);
+            add_line(mesh, a, b);
+        }
+    }
+    mesh->wires[MOTE_SHAPE_PLANE] = range_since(mesh, first);
+}
+
+MoteResult shape_mesh_create(ShapeMesh *out)
+{
+    memset(out, 0, sizeof *out);
+    out->vertices = calloc(VERTICES, sizeof *out->vertices);
+    out->indices = calloc(INDICES, sizeof *out->indices);
+    if (out->vertices == NULL || out->indices == NULL) {
+        shape_mesh_destroy(out);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the meshes of %d kinds of shapes", SHAPE_KINDS);
+    }
+    add_box(out);
+    add_round(out);
+    add_plane(out);
+    MOTE_ASSERT(out->vertex_count == VERTICES && out->index_count == INDICES);
+    return MOTE_OK;
+}
+
+void shape_mesh_destroy(ShapeMesh *mesh)
+{
+    free(mesh->vertices);
+    free(mesh->indices);
+    memset(mesh, 0, sizeof *mesh);
+}
+
+// ---- Shapes ------------------------------------------------------------------------------------------------
+
+// v + 2 q x (q x v + w v): a unit quaternion's rotation.
+static MoteVec3 rotate(vec4 q, MoteVec3 v)
+{
+    const MoteVec3 t = {q.y * v.z - q.z * v.y + q.w * v.x, q.z * v.x - q.x * v.z + q.w * v.y,
+                        q.x * v.y - q.y * v.x + q.w * v.z};
+    return (MoteVec3){v.x + 2.0f * (q.y * t.z - q.z * t.y), v.y + 2.0f * (q.z * t.x - q.x * t.z),
+                      v.z + 2.0f * (q.x * t.y - q.y * t.x)};
+}
+
+Shape shape_instance(const MoteRenderShape *shape, MoteVec3 middle, float plane_reach)
+{
+    const MoteShape *s = &shape->shape;
+    const MoteVec3 p = s->to.position;
+    Shape out = {.rotation = {s->to.rotation.x, s->to.rotation.y, s->to.rotation.z, s->to.rotation.w},
+                 .position = {p.x, p.y, p.z, 0.0f},
+                 .kind = s->kind,
+                 .look = shape->look,
+                 .material = shape->material,
+                 .inside_out = s->inside_out};
+    if (s->kind == MOTE_SHAPE_SPHERE || s->kind == MOTE_SHAPE_CAPSULE) {
+        out.position.w = s->radius;
+    }
+    if (s->kind == MOTE_SHAPE_CAPSULE) {
+        out.half_size.y = s->half_size.y;
+    } else if (s->kind == MOTE_SHAPE_BOX) {
+        out.half_size = (vec4){s->half_size.x, s->half_size.y, s->half_size.z, 0.0f};
+    } else if (s->kind == MOTE_SHAPE_PLANE) {
+        const MoteVec3 n = rotate(out.rotation, (MoteVec3){0.0f, 1.0f, 0.0f});
+        const float above = (middle.x - p.x) * n.x + (middle.y - p.y) * n.y + (middle.z - p.z) * n.z;
+        out.position = (vec4){middle.x - above * n.x, middle.y - above * n.y, middle.z - above * n.z, 0.0f};
+        out.half_size = (vec4){plane_reach, 0.0f, plane_reach, 0.0f};
+    }
+    // Wide and thin shapes darken the ground less far than bulky ones.
+    const vec4 h = out.half_size;
+    const float thinnest = out.position.w + fminf(h.x, fminf(h.y, h.z)),
+                widest = out.position.w + fmaxf(h.x, fmaxf(h.y, h.z));
+    out.half_size.w = 0.6f * sqrtf(thinnest * widest);
+    return out;
+}
+
+MoteVec3 shape_point(const Shape *shape, const ShapeVertex *vertex)
+{
+    const float radius = shape->position.w;
+    const MoteVec3 local = {vertex->corner.x * shape->half_size.x + radius * vertex->normal.x,
+                            vertex->corner.y * shape->half_size.y + radius * vertex->normal.y,
+                            vertex->corner.z * shape->half_size.z + radius * vertex->normal.z};
+    const MoteVec3 turned = rotate(shape->rotation, local);
+    return (MoteVec3){turned.x + shape->position.x, turned.y + shape->position.y, turned.z + shape->position.z};
+}
+
+// ---- On the device -----------------------------------------------------------------------------------------
+
+MoteResult shape_buffers_create(Device *device, ShapeBuffers *out)
+{
+    memset(out, 0, sizeof *out);
+    ShapeMesh mesh;
+    MoteResult result = shape_mesh_create(&mesh);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const size_t vertex_bytes = mesh.vertex_count * sizeof *mesh.vertices;
+    const size_t index_bytes = mesh.index_count * sizeof *mesh.indices;
+    result = buffer_create(device, "shape vertices", BUFFER_UPLOAD, vertex_bytes, &out->vertices);
+    if (result == MOTE_OK) {
+        result = buffer_create(device, "shape indices", BUFFER_UPLOAD, index_bytes, &out->indices);
+    }
+    if (result == MOTE_OK) {
+        memcpy(out->vertices.mapped, mesh.vertices, vertex_bytes);
+        memcpy(out->indices.mapped, mesh.indices, index_bytes);
+        buffer_flush(device, &out->vertices);
+        buffer_flush(device, &out->indices);
+        memcpy(out->triangles, mesh.triangles, sizeof out->triangles);
+        memcpy(out->wires, mesh.wires, sizeof out->wires);
+    }
+    shape_mesh_destroy(&mesh);
+    return result;
+}
+
+void shape_buffers_destroy(Device *device, ShapeBuffers *buffers)
+{
+    buffer_destroy(device, &buffers->vertices);
+    buffer_destroy(device, &buffers->indices);
+    buffer_destroy(device, &buffers->shapes);
+}
+
+MoteResult shape_buffers_fill(Device *device, ShapeBuffers *buffers, const MoteRenderScene *scene)
+{
+    const MoteResult result =
+        buffer_reserve(device, "shapes", BUFFER_UPLOAD, scene->shape_count * sizeof(Shape), &buffers->shapes);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    Shape *shapes = buffers->shapes.mapped;
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        shapes[i] = shape_instance(&scene->shapes[i], scene->camera.target, scene->ground.fade);
+    }
+    buffer_flush(device, &buffers->shapes);
+    return MOTE_OK;
+}
+
+void shape_buffers_draw(VkCommandBuffer commands, const ShapeBuffers *buffers, const ShapeRange *ranges, uint32_t kind,
+                        uint32_t shape)
+{
+    MOTE_ASSERT(kind < SHAPE_KINDS);
+    vkCmdBindIndexBuffer(commands, buffers->indices.handle, 0, VK_INDEX_TYPE_UINT32);
+    vkCmdDrawIndexed(commands, ranges[kind].count, 1, ranges[kind].first, 0, shape);
+}

@@ -1,0 +1,207 @@
+// look.c - how a scene is drawn: the table's defaults, and a simulation's look at a moment.
+#include "base/error.h"
+#include "base/nearest.h"
+#include "scene/build.h"
+#include "scene/keys.h"
+#include "scene/simulation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+static MoteRenderMaterial material_look(const SceneMaterial *material)
+{
+    return (MoteRenderMaterial){material->color, material->absorption, material->roughness};
+}
+
+// ---- Cameras ----
+
+// The camera at a time: its eye has gone round the vertical axis through its target by orbit * time.
+static MoteCamera camera_look(const SceneCamera *camera, double time)
+{
+    const double pi = 3.14159265358979323846;
+    const double angle = fmod((double)camera->orbit * time, 360.0) * (pi / 180.0);
+    const double x = (double)camera->position.x - (double)camera->target.x;
+    const double z = (double)camera->position.z - (double)camera->target.z;
+    const MoteVec3 position = {
+        (float)((double)camera->target.x + x * cos(angle) + z * sin(angle)),
+        camera->position.y,
+        (float)((double)camera->target.z + z * cos(angle) - x * sin(angle)),
+    };
+    return (MoteCamera){
+        .position = position,
+        .target = camera->target,
+        .field_of_view = camera->field_of_view,
+        .roll = camera->roll,
+        .near_plane = camera->near,
+    };
+}
+
+static MoteResult fail_unknown_camera(const MoteScene *scene, const char *name)
+{
+    enum { TOLD = 32 };
+    const uint32_t count = SCENE_COUNT(&scene->values, cameras);
+    if (count == 0) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: found no camera \"%s\": the scene has no \"cameras\", only \"camera\", which is taken "
+                         "where no name is given",
+                         scene->path, name);
+    }
+    const char *words[TOLD];
+    char known[TOLD * (SCENE_NAME_SIZE + 4)] = "";
+    size_t length = 0;
+    const uint32_t told = count < TOLD ? count : TOLD;
+    for (uint32_t i = 0; i < told; i++) {
+        words[i] = SCENE_AT(&scene->values, cameras, i)->name;
+        length += (size_t)snprintf(known + length, sizeof known - length, "%s\"%s\"", i > 0 ? ", " : "", words[i]);
+    }
+    const char *nearest = nearest_word(name, words, told);
+    return mote_fail(MOTE_ERROR_INPUT, "%s: found no camera \"%s\", expected one of \"cameras\": %s%s%s%s%s",
+                     scene->path, name, known, told < count ? ", ..." : "", nearest != NULL ? "; did you mean \"" : "",
+                     nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+}
+
+// The camera of that name, `camera` where no name is given; NULL where there is no such camera.
+static const SceneCamera *find_camera(const SceneValues *values, const char *name)
+{
+    if (name == NULL || name[0] == '\0') {
+        return SCENE_AT(values, camera, 0);
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, cameras); i++) {
+        if (strcmp(SCENE_AT(values, cameras, i)->name, name) == 0) {
+            return SCENE_AT(values, cameras, i);
+        }
+    }
+    return NULL;
+}
+
+// ---- Colliders ----
+
+// Whether a plane would be drawn where the ground is: within a hundredth of a particle, and level to 0.1 degrees.
+static bool lies_on_ground(const MoteShape *plane, const MoteGroundLook *ground, float spacing)
+{
+    const float level = 0.9999985f; // the cosine of 0.1 degrees
+    const MoteVec3 normal = scene_rotate(plane->to.rotation, (MoteVec3){0.0f, 1.0f, 0.0f});
+    return ground->visible && fabsf(normal.y) >= level &&
+           fabsf(plane->to.position.y - ground->height) <= 0.01f * spacing;
+}
+
+// What MOTE_LOOK_AUTO stands for.
+static MoteLook automatic_look(const MoteShape *shape, const SceneValues *values)
+{
+    if (shape->kind != MOTE_SHAPE_PLANE) {
+        return shape->inside_out ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
+    }
+    const bool on_ground = lies_on_ground(shape, SCENE_AT(values, ground, 0), SCENE_AT(values, solver, 0)->spacing);
+    return on_ground ? MOTE_LOOK_HIDDEN : MOTE_LOOK_SOLID;
+}
+
+static MoteRenderShape collider_look(const SceneCollider *collider, const SceneValues *values)
+{
+    const SceneMaterial *material = scene_material(values, collider->material);
+    const MoteShape shape = scene_collider_shape(collider, collider, material);
+    return (MoteRenderShape){
+        .shape = shape,
+        .look = collider->look == MOTE_LOOK_AUTO ? automatic_look(&shape, values) : collider->look,
+        .material = scene_fluid_phase(values, material) & MOTE_PHASE_GROUP_MASK,
+    };
+}
+
+// ---- The defaults ----
+
+static MoteRenderMaterial default_material;
+static once_flag default_material_once = ONCE_FLAG_INIT;
+
+static void make_default_material(void)
+{
+    SceneMaterial material;
+    scene_defaults(SCENE_SECTION_material, &material);
+    default_material = material_look(&material);
+}
+
+MoteRenderScene mote_default_render_scene(void)
+{
+    call_once(&default_material_once, make_default_material);
+    MoteRenderScene scene = {.materials = &default_material, .material_count = 1};
+    SceneCamera camera;
+    scene_defaults(SCENE_SECTION_camera, &camera);
+    scene.camera = camera_look(&camera, 0);
+    scene_defaults(SCENE_SECTION_liquid, &scene.liquid);
+    scene_defaults(SCENE_SECTION_sky, &scene.sky);
+    scene_defaults(SCENE_SECTION_ground, &scene.ground);
+    scene_defaults(SCENE_SECTION_picture, &scene.picture);
+    return scene;
+}
+
+// ---- A simulation's look ----
+
+static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
+{
+    const uint32_t materials = SCENE_COUNT(&scene->values, material), colliders = SCENE_COUNT(&scene->values, collider);
+    const MoteResult result = scene_values_copy(scene, &look->values);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    look->materials = calloc(materials, sizeof *look->materials);
+    look->shapes = calloc(colliders + 1u, sizeof *look->shapes);
+    if (look->materials == NULL || look->shapes == NULL) {
+        simulation_look_free(look);
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of the scene", scene->path);
+    }
+    for (uint32_t i = 0; i < materials; i++) { // not animated
+        look->materials[i] = material_look(SCENE_AT(&scene->values, material, i));
+    }
+    return MOTE_OK;
+}
+
+void simulation_look_free(SimulationLook *look)
+{
+    scene_values_free(&look->values);
+    free(look->materials);
+    free(look->shapes);
+    *look = (SimulationLook){0};
+}
+
+MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *camera, MoteRenderScene *out)
+{
+    const MoteScene *scene = simulation->scene;
+    SimulationLook *look = &simulation->look;
+    const MoteResult result = look->shapes == NULL ? allocate(look, scene) : MOTE_OK;
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const SceneValues *values = &look->values;
+    const double time = mote_simulation_time(simulation);
+    scene_values_at(scene, time, &look->values);
+
+    const SceneCamera *chosen = find_camera(values, camera);
+    if (chosen == NULL) {
+        return fail_unknown_camera(scene, camera);
+    }
+    const MoteVec3 position = chosen->position, target = chosen->target;
+    if (position.x == target.x && position.y == target.y && position.z == target.z) {
+        return mote_fail(
+            MOTE_ERROR_INPUT,
+            "%s: %s%s: found position and target both at [%.7g, %.7g, %.7g] at %.6g s, expected two points",
+            scene->path, chosen->name[0] != '\0' ? "cameras." : "camera", chosen->name, (double)position.x,
+            (double)position.y, (double)position.z, time);
+    }
+    const uint32_t colliders = SCENE_COUNT(values, collider);
+    for (uint32_t i = 0; i < colliders; i++) {
+        look->shapes[i] = collider_look(SCENE_AT(values, collider, i), values);
+    }
+    *out = (MoteRenderScene){
+        .camera = camera_look(chosen, time),
+        .liquid = *SCENE_AT(values, liquid, 0),
+        .sky = *SCENE_AT(values, sky, 0),
+        .ground = *SCENE_AT(values, ground, 0),
+        .picture = *SCENE_AT(values, picture, 0),
+        .materials = look->materials,
+        .material_count = SCENE_COUNT(values, material),
+        .shapes = look->shapes,
+        .shape_count = colliders,
+    };
+    return MOTE_OK;
+}

@@ -1,0 +1,193 @@
+// render_view.c - the world's arrays as a renderer reads them in place, with neighbour lists even before the first
+// step.
+#include "solver/world.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+// ---- Neighbours between two steps --------------------------------------------------------------------------
+
+// Sums go through the particles in their order, and a sort keeps the order within a cell: particles in another order
+// between two steps would give other bits. So the search sorts a copy of the positions, in arrays that every step
+// fills anew, and its lists are then renamed to the particles' own order.
+
+// Cells and lists of the present positions, in the order of their keys: view->order says who is who. *listed is how
+// many particles have a list: those marked as removed, which the next step drops, come last and have none.
+static MoteResult list_sorted_copies(MoteWorld *world, uint32_t *listed)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    MoteView *view = &world->view;
+    const uint32_t count = view->particle_count, volumes = view->kill_volume_count;
+    functions->copy(world->backend, view->predicted, view->positions, (size_t)count * sizeof(vec4));
+    functions->find_bounds(world->backend, view->predicted, count, view->bounds);
+    LAUNCH(world, clear_counters);
+    view->kill_volume_count = 0; // it is for the next step to remove
+    LAUNCH(world, assign_keys);
+    view->kill_volume_count = volumes;
+    functions->sort(world->backend, view->keys, view->order, count, view->estimates);
+    uint removed = 0;
+    functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
+    *listed = count - removed;
+    if (*listed == 0) {
+        return MOTE_OK;
+    }
+    view->particle_count = *listed;
+    view->gather_source_vec4 = view->positions;
+    view->gather_target_vec4 = view->predicted;
+    LAUNCH(world, gather_vec4);
+    MoteResult result = world_build_cells(world);
+    result = result == MOTE_OK ? world_build_lists(world) : result;
+    view->particle_count = count;
+    return result;
+}
+
+// neighbours[e] = order[neighbours[e]]: each invocation of the gather reads and writes its own entry.
+static void rename_entries(MoteWorld *world)
+{
+    MoteView view = world->view;
+    view.particle_count = world->listed_entries;
+    view.gather_components = 1;
+    view.gather_source_words = world->view.order;
+    view.order = view.gather_target_words = world->view.neighbours;
+    world->backend->functions->launch(world->backend, KERNEL_ID_gather_words, &view);
+}
+
+// Moves a value for each list from the sorted order to the particles' own.
+static void rename_lists(MoteWorld *world, uint *values, const uint *order, uint32_t listed, uint *sorted, uint *own)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const uint32_t count = world->view.particle_count;
+    functions->download(world->backend, sorted, values, count * sizeof *sorted);
+    for (uint32_t i = 0; i < count; i++) {
+        own[order[i]] = i < listed ? sorted[i] : 0;
+    }
+    functions->upload(world->backend, values, own, count * sizeof *own);
+}
+
+static MoteResult find_neighbours_aside(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    MoteView *view = &world->view;
+    const size_t count = view->particle_count;
+    world->lists_are_current = false;
+    world->listed_entries = 0;
+    world_set_parameters(world, 1.0f); // the search does not depend on the time step
+    if (count == 0) {
+        return MOTE_OK;
+    }
+    uint *host = malloc(3 * count * sizeof *host);
+    if (host == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no host memory to list the neighbours of %zu particles", count);
+    }
+    uint *const order = host, *const sorted = host + count, *const own = host + 2 * count;
+    uint32_t listed = 0;
+    const MoteResult result = list_sorted_copies(world, &listed);
+    if (result == MOTE_OK) {
+        functions->download(world->backend, order, view->order, count * sizeof *order);
+        rename_entries(world);
+        rename_lists(world, view->neighbour_counts, order, listed, sorted, own);
+        rename_lists(world, view->neighbour_starts, order, listed, sorted, own);
+        functions->copy(world->backend, view->predicted, view->positions, count * sizeof(vec4)); // as after a step
+        world->lists_are_current = true;
+    }
+    free(host);
+    return result;
+}
+
+// ---- Arrays ------------------------------------------------------------------------------------------------
+
+static MoteArray make_array(const MoteWorld *world, const void *address, size_t element, uint64_t used, Capacity kind)
+{
+    const char *why;
+    const bool host = world->backend->functions->memory_kind(world->backend, &why) == MOTE_MEMORY_HOST;
+    const size_t capacity = element * world->capacities[kind];
+    const size_t pages = (capacity + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
+    return (MoteArray){
+        .address = address,
+        .bytes = address != NULL ? (size_t)(element * used) : 0,
+        .capacity = address == NULL ? 0
+                    : host          ? pages
+                                    : capacity,
+    };
+}
+
+static MoteResult wait_for_backend(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    functions->wait(world->backend);
+    const char *failure = functions->failure(world->backend);
+    if (failure != NULL) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed after step %llu: %s", functions->name,
+                         (unsigned long long)world->steps, failure);
+    }
+    return MOTE_OK;
+}
+
+// The box around the particles now. The step makes its own before it reads these.
+static void measure_bounds(MoteWorld *world, MoteRenderView *out)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const MoteView *view = &world->view;
+    vec4 corners[2];
+    functions->find_bounds(world->backend, view->positions, view->particle_count, view->bounds);
+    functions->download(world->backend, corners, view->bounds, sizeof corners);
+    out->lowest = (MoteVec3){corners[0].x, corners[0].y, corners[0].z};
+    out->highest = (MoteVec3){corners[1].x, corners[1].y, corners[1].z};
+}
+
+MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
+{
+    *out = (MoteRenderView){.why = ""};
+    const MoteView *view = &world->view;
+    const MoteSettings *settings = &world->settings;
+    const float support = (float)((double)settings->spacing * settings->support_ratio); // as world_set_parameters
+    MoteResult result = MOTE_OK;
+    if (!world->lists_are_current || view->support != support) {
+        result = find_neighbours_aside(world);
+    }
+    const uint32_t count = view->particle_count;
+    if (result == MOTE_OK && count > 0) {
+        measure_bounds(world, out);
+    }
+    result = result == MOTE_OK ? wait_for_backend(world) : result;
+    if (result != MOTE_OK) {
+        return result;
+    }
+    out->memory = world->backend->functions->memory_kind(world->backend, &out->why);
+    out->layout = world->layout;
+    out->particle_count = count;
+    out->dimensions = settings->dimensions;
+    out->spacing = settings->spacing;
+    out->support = support;
+    out->positions = make_array(world, view->positions, sizeof(vec4), count, CAPACITY_PARTICLES);
+    out->velocities = make_array(world, view->velocities, sizeof(vec4), count, CAPACITY_PARTICLES);
+    out->ids = make_array(world, view->ids, sizeof(uint), count, CAPACITY_PARTICLES);
+    out->phases = make_array(world, view->phases, sizeof(uint), count, CAPACITY_PARTICLES);
+    out->neighbour_counts = make_array(world, view->neighbour_counts, sizeof(uint), count, CAPACITY_PARTICLES);
+    out->neighbour_starts = make_array(world, view->neighbour_starts, sizeof(uint), count, CAPACITY_PARTICLES_AND_ONE);
+    out->neighbours = make_array(world, view->neighbours, sizeof(uint), world->listed_entries, CAPACITY_NEIGHBOURS);
+    return MOTE_OK;
+}
+
+MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArray *out, uint32_t *components)
+{
+    *out = (MoteArray){0};
+    const Channel *channel = world_find_channel(world, name);
+    if (channel == NULL) {
+        return MOTE_ERROR_INPUT;
+    }
+    const size_t element = sizeof(uint) * channel->components;
+    *out = make_array(world, channel->words, element, world->view.particle_count, CAPACITY_PARTICLES);
+    if (components != NULL) {
+        *components = channel->components;
+    }
+    return wait_for_backend(world);
+}
+
+MoteResult mote_world_copy_out(MoteWorld *world, void *target, const void *address, size_t bytes)
+{
+    if (bytes > 0) {
+        world->backend->functions->download(world->backend, target, address, bytes);
+    }
+    return wait_for_backend(world);
+}

@@ -1,0 +1,173 @@
+// Pictures of six small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there were
+// drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
+// differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.
+#include "render_fixture.h"
+
+#include "image/compare.h"
+#include "image/image.h"
+
+enum { WIDTH = 320, HEIGHT = 180 };
+static const double MEAN_LIMIT = 0.01; // FLIP: about what one sees on looking closely
+
+typedef struct Golden {
+    const char *scene, *view;
+    uint32_t frame;
+} Golden;
+static const Golden goldens[] = {
+    {"dam_break", "liquid", 30},
+    {"double_dam_break", "liquid", 30},
+    {"drop_in_pool", "liquid", 40},
+    {"fountain", "liquid", 60},
+    {"cup", "liquid", 120},
+    {"dam_break_2d", "liquid", 30},
+    {"dam_break", "particles", 30},
+    {"dam_break", "density", 30},
+    {"dam_break", "speed", 30},
+    {"dam_break", "id", 30},
+    {"dam_break", "neighbours", 30},
+    {"dam_break", "channel:heat", 30},
+    {"dam_break", "ellipsoids", 30},
+    {"dam_break", "depth", 30},
+    {"dam_break", "smooth_depth", 30},
+    {"dam_break", "normals", 30},
+    {"dam_break", "thickness", 30},
+    {"cup", "colliders", 120},
+};
+
+typedef struct Drawn {
+    MoteScene *scene;
+    MoteSimulation *simulation;
+    const char *name;
+} Drawn;
+
+static void end_simulation(Drawn *drawn)
+{
+    mote_simulation_destroy(drawn->simulation);
+    mote_scene_destroy(drawn->scene);
+    *drawn = (Drawn){0};
+}
+
+// The portable kernels: their bits do not depend on the processor. A channel for the view of channels: height.
+static void start_simulation(Drawn *drawn, const Golden *golden)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/scenes/small/%s.json", MOTE_SOURCE_DIR, golden->scene);
+    MUST(mote_scene_load(path, NULL, 0, &drawn->scene));
+    MUST(mote_simulation_create(drawn->scene, &(MoteBackendOptions){.backend = "cpu", .portable = true},
+                                &drawn->simulation));
+    for (uint32_t frame = 0; frame < golden->frame; frame++) {
+        MUST(mote_simulation_advance_frame(drawn->simulation));
+    }
+    MoteWorld *world = mote_simulation_world(drawn->simulation);
+    MUST(mote_world_add_channel(world, "heat", 1));
+    MoteParticleView particles;
+    MUST(mote_world_read(world, &particles));
+    float *heat = malloc((particles.count + 1) * sizeof *heat);
+    for (uint32_t i = 0; i < particles.count; i++) {
+        heat[i] = particles.positions[4 * i + 1];
+    }
+    MUST(mote_world_write_channel(world, "heat", heat));
+    free(heat);
+    drawn->name = golden->scene;
+}
+
+static Image draw(MoteRenderer *renderer, Drawn *drawn, const Golden *golden)
+{
+    MoteRenderScene scene;
+    MUST(mote_simulation_render_scene(drawn->simulation, NULL, &scene));
+    MUST(mote_renderer_draw(renderer, mote_simulation_world(drawn->simulation), &scene,
+                            &(MotePicture){.width = WIDTH, .height = HEIGHT, .samples = 1, .view = golden->view}));
+    uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 4);
+    MUST(mote_renderer_read_rgba8(renderer, pixels));
+    Image image;
+    MUST(image_create(&image, WIDTH, HEIGHT, 3));
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        for (uint32_t k = 0; k < 3; k++) {
+            image.pixels[3 * i + k] = (float)pixels[4 * i + k] / 255.0f;
+        }
+    }
+    free(pixels);
+    return image;
+}
+
+// True if `image` is what the golden picture shows; else both stay in the build folder.
+static bool looks_right(const Image *image, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/golden/%s.png", MOTE_SOURCE_DIR, name);
+    const char *mode = getenv("MOTE_GOLDEN");
+    if (mode != NULL && strcmp(mode, "write") == 0) {
+        MUST(image_write_png(path, image, 8));
+        return true;
+    }
+    Image expected, map = {0};
+    MUST(image_read(path, &expected));
+    ImageDifference difference;
+    MUST(image_flip(&expected, image, &difference, &map));
+    printf("%-28s FLIP mean %.5f, largest %.3f\n", name, difference.mean, difference.max);
+    const bool right = difference.mean < MEAN_LIMIT;
+    if (!right) {
+        snprintf(path, sizeof path, "%s/golden_%s_found.png", MOTE_BINARY_DIR, name);
+        MUST(image_write_png(path, image, 8));
+        snprintf(path, sizeof path, "%s/golden_%s_difference.png", MOTE_BINARY_DIR, name);
+        MUST(image_write_png(path, &map, 8));
+    }
+    image_destroy(&map);
+    image_destroy(&expected);
+    return right;
+}
+
+static void test_golden_pictures(void **state)
+{
+    (void)state;
+    MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
+    Drawn drawn = {0};
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++) {
+        if (drawn.name == NULL || strcmp(drawn.name, goldens[i].scene) != 0) {
+            end_simulation(&drawn);
+            start_simulation(&drawn, &goldens[i]);
+        }
+        Image image = draw(renderer, &drawn, &goldens[i]);
+        char name[128];
+        snprintf(name, sizeof name, "%s_%s", goldens[i].scene, goldens[i].view);
+        for (char *c = name; *c != '\0'; c++) {
+            *c = *c == ':' ? '_' : *c;
+        }
+        wrong += looks_right(&image, name) ? 0 : 1;
+        image_destroy(&image);
+    }
+    end_simulation(&drawn);
+    end_renderer(renderer);
+    assert_int_equal(wrong, 0);
+}
+
+// That the comparison can fail: another frame is not the same picture.
+static void test_other_frames_differ(void **state)
+{
+    (void)state;
+    MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
+    Drawn drawn = {0};
+    const Golden at_30 = {"dam_break", "liquid", 30};
+    start_simulation(&drawn, &at_30);
+    Image before = draw(renderer, &drawn, &at_30);
+    MUST(mote_simulation_advance_frame(drawn.simulation));
+    Image after = draw(renderer, &drawn, &at_30);
+    ImageDifference difference;
+    MUST(image_flip(&before, &after, &difference, NULL));
+    printf("one frame later: FLIP mean %.5f\n", difference.mean);
+    assert_true(difference.mean > MEAN_LIMIT);
+    image_destroy(&before);
+    image_destroy(&after);
+    end_simulation(&drawn);
+    end_renderer(renderer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden_pictures),
+        cmocka_unit_test(test_other_frames_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
