@@ -101,7 +101,7 @@ struct FrameConstants {
     ADDRESS(Vec4Target) ellipsoids;       // three a particle: rows of (axes | centre): axis k is (row0[k], row1[k], row2[k])
     ADDRESS(UintTarget) visible;          // how many particles can be in front, then their indices, in any order
     ADDRESS(UintTarget) splats;           // two a pixel: bits of the nearest view z, and who is there; for compute splats
-    ADDRESS(UintTarget) thickness_sums;   // fixed point, THICKNESS_UNIT; thickness_channels a pixel of half resolution
+    ADDRESS(UintTarget) thickness_sums;   // fixed point, THICKNESS_UNIT; thickness_channels a texel, level after level
     ADDRESS(UintTarget) light_sums;       // as seen from the sun: the bits of the first depth a texel, then sums
     ADDRESS(UintTarget) display;          // as pixels, before edges are smoothed; alpha is the luma
     ADDRESS(UintTarget) pixels;           // the finished picture: two uints, 16 bits a component
@@ -163,6 +163,7 @@ struct FrameConstants {
 };
 
 #define THICKNESS_UNIT 65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
+#define THICKNESS_LEVELS 8u // of the pyramid that thickness is summed in
 #define LAYER_FLOATS   10u
 #define NO_DEPTH       0x7f800000u // infinity's bits: nothing there
 

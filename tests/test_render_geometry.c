@@ -283,12 +283,49 @@ static void test_pool_is_flat(void **state)
     end_renderer(renderer);
 }
 
+// A block of liquid, seen from the front and from far away: as thick as it is, at any resolution.
+static void test_thickness_of_a_block(void **state)
+{
+    (void)state;
+    enum { SIDE = 20, COUNT = SIDE * SIDE * SIDE };
+    const float spacing = 0.05f;
+    MoteVec3 *points = malloc(COUNT * sizeof *points);
+    for (int i = 0; i < COUNT; i++) {
+        points[i] = (MoteVec3){spacing * ((float)(i % SIDE) - 9.5f), spacing * ((float)(i / SIDE % SIDE) - 9.5f),
+                               spacing * ((float)(i / SIDE / SIDE) - 9.5f)};
+    }
+    MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
+    MoteWorld *world = make_world("cpu", NULL, spacing, 2.0f, points, COUNT);
+    const uint32_t widths[] = {40, 160, 640}; // particles less than a pixel apart, and many
+    for (int w = 0; w < 3; w++) {
+        const uint32_t width = widths[w], height = width * 3 / 4;
+        const MoteRenderScene scene = make_scene((MoteVec3){0, 0, 20}, (MoteVec3){0, 0, 0}, 5.0f);
+        MUST(mote_renderer_draw(renderer, world, &scene,
+                                &(MotePicture){.width = width, .height = height, .samples = 1, .layers = true}));
+        float *thickness = read_layer(renderer, "thickness", width, height);
+        double sum = 0.0;
+        uint32_t count = 0;
+        for (uint32_t y = height * 2 / 5; y < height * 3 / 5; y++) {
+            for (uint32_t x = width * 2 / 5; x < width * 3 / 5; x++) {
+                sum += thickness[y * width + x];
+                count++;
+            }
+        }
+        printf("width %u: %.4f m in the middle, expected 1\n", width, sum / count);
+        assert_true(fabs(sum / count - 1.0) < 0.03);
+        free(thickness);
+    }
+    free(points);
+    mote_world_destroy(world);
+    end_renderer(renderer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sphere_depth),           cmocka_unit_test(test_ellipsoid_depth),
         cmocka_unit_test(test_axes_of_sheet_and_line), cmocka_unit_test(test_inside_is_round),
-        cmocka_unit_test(test_pool_is_flat),
+        cmocka_unit_test(test_pool_is_flat),           cmocka_unit_test(test_thickness_of_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

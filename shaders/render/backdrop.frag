@@ -69,9 +69,6 @@ float grid_share(vec3 point, vec2 pixel)
 float ground_openness(vec3 point)
 {
     float open = 1.0;
-    if (frame.blocker_count == 0u) {
-        return open;
-    }
     [[unroll]] for (uint i = 0u; i < BLOCKERS; i++) {
         const vec4 near = frame.blocker_spheres[i];
         const vec3 away = point - near.xyz;
@@ -119,23 +116,23 @@ void main()
     }
     const vec3 point = frame.eye.xyz + max(nearest, 0.0) * direction;
     const float fade = nearest < frame.near_plane ? 1.0 : ground_fade(point);
-    if (fade >= 1.0) {
-        gl_FragDepth = 0.0;
-        color = vec4(nearest > 0.0 ? horizon_radiance(unit) : sky_color(unit), 1.0);
-        return;
-    }
-    gl_FragDepth = frame.near_plane / nearest * 0.99995; // behind what lies on it
-    vec3 normal = vec3(0.0, 1.0, 0.0);
-    vec4 material; // rgb, roughness
-    float open = 1.0;
-    if (hit < push.plane_count) {
-        const Shape shape = frame.shapes.at[push.planes.at[hit]];
-        normal = plane_normal(shape);
-        material = material_of(shape.material).color;
+    if (fade < 1.0) {
+        vec3 normal = vec3(0.0, 1.0, 0.0);
+        vec4 material; // rgb, roughness
+        float open = 1.0;
+        if (hit < push.plane_count) {
+            const Shape shape = frame.shapes.at[push.planes.at[hit]];
+            normal = plane_normal(shape);
+            material = material_of(shape.material).color;
+        } else {
+            material = vec4(mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel)), 1.0);
+            open = ground_openness(point);
+        }
+        const vec3 light = solid_light(point, normal, -unit, material.rgb, material.a, open);
+        color = vec4(fade > 0.0 ? mix(light, horizon_radiance(unit), fade) : light, 1.0);
+        gl_FragDepth = frame.near_plane / nearest * 0.99995; // behind what lies on it
     } else {
-        material = vec4(mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel)), 1.0);
-        open = ground_openness(point);
+        color = vec4(nearest > 0.0 ? horizon_radiance(unit) : sky_color(unit), 1.0);
+        gl_FragDepth = 0.0;
     }
-    const vec3 light = solid_light(point, normal, -unit, material.rgb, material.a, open);
-    color = vec4(fade > 0.0 ? mix(light, horizon_radiance(unit), fade) : light, 1.0);
 }

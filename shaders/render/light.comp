@@ -1,89 +1,124 @@
 // light.comp - the liquid in the sun's map: distance of its first particle from the map's near plane, and the optical
-// depth of all of it. Particles are spheres here; a shadow shows no more.
+// depth of all of it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 clears, 1 adds up, 2 finds the first depth, 3 converts
 
-void add_sphere(uint i)
+// The map's buffer: the first depth of every texel, then the sums.
+uint sums_at(ivec2 texel, int size)
 {
-    const vec3 centre = vec3(frame.ellipsoids.at[3u * i].w, frame.ellipsoids.at[3u * i + 1u].w, frame.ellipsoids.at[3u * i + 2u].w);
+    return uint(size * size) + frame.thickness_channels * uint(texel.y * size + texel.x);
+}
+
+// Place in the map: texels, and metres from the near plane.
+vec3 map_place(uint i, int size)
+{
+    const vec3 centre = vec3(frame.ellipsoids.at[3u * i].w, frame.ellipsoids.at[3u * i + 1u].w,
+                             frame.ellipsoids.at[3u * i + 2u].w);
     const vec3 place = (frame.sun_projection * vec4(centre, 1.0)).xyz;
-    const int size = imageSize(light_depth_store).x;
-    const float texels_a_metre = 0.5 * float(size) / frame.sun_map.x;
-    const vec2 middle = (0.5 * place.xy + 0.5) * float(size);
-    const float radius = max(0.8 * frame.spacing, 0.75 / texels_a_metre); // never so small that it falls between texels
-    const float reach = radius * texels_a_metre;
-    const ivec2 low = max(ivec2(ceil(middle - reach - 0.5)), ivec2(0));
-    const ivec2 high = min(ivec2(floor(middle + reach - 0.5)), ivec2(size - 1));
-    const float share = THICKNESS_UNIT * frame.spacing * frame.spacing * frame.spacing / (4.18879 * radius * radius * radius);
+    return vec3((0.5 * place.xy + 0.5) * float(size), place.z * frame.sun_map.z);
+}
+
+// A particle's volume over four texels, by bilinear weights; the conversion blurs them.
+void add_up(uint i, int size)
+{
+    const vec3 place = map_place(i, size);
+    const float texel_width = 2.0 * frame.sun_map.x / float(size);
+    const float thickness = THICKNESS_UNIT * frame.spacing * frame.spacing * frame.spacing / (texel_width * texel_width);
     const vec3 absorption = material_of(frame.phases.at[i]).absorption.xyz;
-    const float metres = place.z * frame.sun_map.z;
-    const uint texels = uint(size * size);
-    for (int y = low.y; y <= high.y; y++) {
-        for (int x = low.x; x <= high.x; x++) {
-            const vec2 d = (vec2(x, y) + 0.5 - middle) / reach;
-            const float inside = 1.0 - dot(d, d);
-            if (inside > 0.0) {
-                const float half_chord = radius * sqrt(inside);
-                const float chord = 2.0 * half_chord * share;
-                const uint texel = uint(y * size + x), sums = texels + frame.thickness_channels * texel;
-                if (STEP == 2u) {
-                    const uint first = floatBitsToUint(max(metres - half_chord, 0.0));
-                    if (first < frame.light_sums.at[texel]) {
-                        atomicMin(frame.light_sums.at[texel], first);
-                    }
-                } else if (frame.thickness_channels == 1u) {
-                    atomicAdd(frame.light_sums.at[sums], uint(chord + 0.5));
-                } else {
-                    atomicAdd(frame.light_sums.at[sums], uint(chord * absorption.x + 0.5));
-                    atomicAdd(frame.light_sums.at[sums + 1u], uint(chord * absorption.y + 0.5));
-                    atomicAdd(frame.light_sums.at[sums + 2u], uint(chord * absorption.z + 0.5));
-                    atomicAdd(frame.light_sums.at[sums + 3u], uint(chord + 0.5));
-                }
+    const ivec2 low = ivec2(floor(place.xy - 0.5));
+    const vec2 part = place.xy - 0.5 - vec2(low);
+    for (int k = 0; k < 4; k++) {
+        const ivec2 offset = ivec2(k & 1, k >> 1), texel = low + offset;
+        const vec2 weight = mix(1.0 - part, part, vec2(offset));
+        const float share = thickness * weight.x * weight.y;
+        if (all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, ivec2(size)))) {
+            const uint sums = sums_at(texel, size);
+            if (frame.thickness_channels == 1u) {
+                atomicAdd(frame.light_sums.at[sums], uint(share + 0.5));
+            } else {
+                atomicAdd(frame.light_sums.at[sums], uint(share * absorption.x + 0.5));
+                atomicAdd(frame.light_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
+                atomicAdd(frame.light_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
+                atomicAdd(frame.light_sums.at[sums + 3u], uint(share + 0.5));
             }
         }
+    }
+}
+
+// As spheres, never so small that they fall between texels.
+void find_first(uint i, int size)
+{
+    const vec3 place = map_place(i, size);
+    const float texels_a_metre = 0.5 * float(size) / frame.sun_map.x;
+    const float radius = max(0.8 * frame.spacing, 0.75 / texels_a_metre), reach = radius * texels_a_metre;
+    const ivec2 low = max(ivec2(ceil(place.xy - reach - 0.5)), ivec2(0));
+    const ivec2 high = min(ivec2(floor(place.xy + reach - 0.5)), ivec2(size - 1));
+    for (int y = low.y; y <= high.y; y++) {
+        for (int x = low.x; x <= high.x; x++) {
+            const vec2 d = (vec2(x, y) + 0.5 - place.xy) / reach;
+            const float inside = 1.0 - dot(d, d);
+            const uint first = floatBitsToUint(max(place.z - radius * sqrt(max(inside, 0.0)), 0.0));
+            const uint texel = uint(y * size + x);
+            if (inside > 0.0 && first < frame.light_sums.at[texel]) {
+                atomicMin(frame.light_sums.at[texel], first);
+            }
+        }
+    }
+}
+
+vec4 load_sum(ivec2 texel, int size)
+{
+    const uint sums = sums_at(clamp(texel, ivec2(0), ivec2(size - 1)), size);
+    if (frame.thickness_channels == 1u) {
+        const float metres = float(frame.light_sums.at[sums]);
+        return vec4(metres * frame.materials.at[0].absorption.xyz, metres);
+    }
+    return vec4(frame.light_sums.at[sums], frame.light_sums.at[sums + 1u], frame.light_sums.at[sums + 2u],
+                frame.light_sums.at[sums + 3u]);
+}
+
+void convert(uint i, int size)
+{
+    const ivec2 texel = ivec2(int(i) % size, int(i) / size);
+    vec4 sum = vec4(0.0);
+    for (int y = -1; y <= 1; y++) {
+        for (int x = -1; x <= 1; x++) {
+            sum += load_sum(texel + ivec2(x, y), size) * float((2 - abs(x)) * (2 - abs(y)));
+        }
+    }
+    imageStore(light_depth_store, texel, uvec4(frame.light_sums.at[i]));
+    imageStore(light_thickness_store, texel, min(sum / (16.0 * THICKNESS_UNIT), vec4(60000.0)));
+}
+
+void clear(uint i, int size)
+{
+    const uint sums = uint(size * size) + frame.thickness_channels * i;
+    frame.light_sums.at[i] = NO_DEPTH;
+    for (uint k = 0u; k < frame.thickness_channels; k++) {
+        frame.light_sums.at[sums + k] = 0u;
     }
 }
 
 void main()
 {
     const uint i = invocation_index();
+    const int size = imageSize(light_depth_store).x;
     if (STEP == 1u) {
         if (i < frame.particle_count) {
-            add_sphere(i);
+            add_up(i, size);
         }
-        return;
-    }
-    if (STEP == 2u) {
+    } else if (STEP == 2u) {
         if (i < frame.visible.at[0]) { // nothing else can be first
-            add_sphere(frame.visible.at[1u + i]);
+            find_first(frame.visible.at[1u + i], size);
         }
-        return;
-    }
-    const int size = imageSize(light_depth_store).x;
-    if (i >= uint(size * size)) {
-        return;
-    }
-    const uint texels = uint(size * size), sums = texels + frame.thickness_channels * i;
-    if (STEP == 0u) {
-        frame.light_sums.at[i] = NO_DEPTH;
-        for (uint k = 0u; k < frame.thickness_channels; k++) {
-            frame.light_sums.at[sums + k] = 0u;
+    } else if (i < uint(size * size)) {
+        if (STEP == 0u) {
+            clear(i, size);
+        } else {
+            convert(i, size);
         }
-        return;
     }
-    vec4 sum;
-    if (frame.thickness_channels == 1u) {
-        const float metres = float(frame.light_sums.at[sums]) / THICKNESS_UNIT;
-        sum = vec4(metres * frame.materials.at[0].absorption.xyz, metres);
-    } else {
-        sum = vec4(frame.light_sums.at[sums], frame.light_sums.at[sums + 1u], frame.light_sums.at[sums + 2u],
-                   frame.light_sums.at[sums + 3u]) /
-              THICKNESS_UNIT;
-    }
-    const ivec2 texel = ivec2(int(i) % size, int(i) / size);
-    imageStore(light_depth_store, texel, uvec4(frame.light_sums.at[i]));
-    imageStore(light_thickness_store, texel, min(sum, vec4(60000.0)));
 }

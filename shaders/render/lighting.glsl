@@ -3,10 +3,11 @@
 vec3 sun_irradiance(vec3 point, vec3 normal)
 {
     const float facing = dot(normal, frame.sun_direction.xyz);
-    if (facing <= 0.0) {
-        return vec3(0.0);
+    vec3 light = vec3(0.0);
+    if (facing > 0.0) {
+        light = frame.sun_radiance.rgb * facing * sun_visibility(point) * liquid_transmittance(point);
     }
-    return frame.sun_radiance.rgb * facing * sun_visibility(point) * liquid_transmittance(point);
+    return light;
 }
 
 // The sun in a rough dielectric surface: GGX with Smith's masking, in the form that joins the two (Karis, "Real shading
@@ -28,12 +29,13 @@ vec3 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughne
 {
     const vec3 sun = sun_irradiance(point, normal), sky = open * sky_irradiance(normal);
     const vec3 matte = color * (sun + sky) / 3.14159265;
-    if (roughness >= 1.0) {
-        return matte;
+    vec3 light = matte;
+    if (roughness < 1.0) {
+        // Sky in the surface: mirrored where it is smooth, scattered where it is rough.
+        const float facing = max(dot(normal, to_eye), 0.0);
+        const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
+        const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
+        light = matte * (1.0 - fresnel) + open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
     }
-    // Sky in the surface: mirrored where it is smooth, scattered where it is rough.
-    const float facing = max(dot(normal, to_eye), 0.0);
-    const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
-    const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
-    return matte * (1.0 - fresnel) + open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
+    return light;
 }

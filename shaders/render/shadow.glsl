@@ -40,44 +40,45 @@ float lit_share(vec2 at, float depth)
 
 // Share of the sun that no solid hides from a point. Percentage-closer filtering over a disc as wide as the penumbra
 // is: the sun's angular size times the distance to what hides it (Fernando, "Percentage-closer soft shadows", 2005).
+// Here and below, one way out of each function: software devices pay for every other.
 float sun_visibility(vec3 point)
 {
     const int SEARCH = 8, FILTER = 16;
-    if (frame.solid_rect_count == 0u) {
-        return 1.0;
-    }
     const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
     const float spread = frame.sun_direction.w * frame.sun_map.z / (2.0 * frame.sun_map.x); // of the map for a z of 1
     const float texel = 1.0 / float(frame.shadow_size);
     const float widest = clamp(spread * place.z, 1.5 * texel, 0.1);
     bool outside = true;
-    [[unroll]] for (uint i = 0u; i < SOLID_RECTS; i++) {
-        outside = outside && (i >= frame.solid_rect_count || is_outside(place.xy, frame.solid_rects[i], 2.0 * widest));
+    if (frame.solid_rect_count > 0u) {
+        [[unroll]] for (uint i = 0u; i < SOLID_RECTS; i++) {
+            outside = outside && is_outside(place.xy, frame.solid_rects[i], 2.0 * widest);
+        }
     }
-    if (outside) {
-        return 1.0;
+    float visible = 1.0;
+    if (!outside) {
+        const vec2 at = 0.5 * place.xy + 0.5;
+        const float depth = place.z - 1.5 * texel;
+        float blockers = 0.0, distances = 0.0;
+        Spiral spiral = spiral_begin(SEARCH);
+        [[dont_unroll]] for (int i = 0; i < SEARCH; i++) {
+            const vec2 tap = (at + widest * spiral_next(spiral, SEARCH)) * float(frame.shadow_size);
+            const float found = texelFetch(shadow_depth_image, clamp(ivec2(tap), ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
+            const float blocks = found < depth ? 1.0 : 0.0;
+            blockers += blocks;
+            distances += blocks * (place.z - found);
+        }
+        visible = 1.0 - blockers / float(SEARCH);
+        if (visible > 0.0 && visible < 1.0) {
+            const float width = clamp(spread * distances / blockers, 1.5 * texel, widest);
+            float sum = 0.0;
+            spiral = spiral_begin(FILTER);
+            [[dont_unroll]] for (int i = 0; i < FILTER; i++) {
+                sum += lit_share(at + width * spiral_next(spiral, FILTER), depth);
+            }
+            visible = sum / float(FILTER);
+        }
     }
-    const vec2 at = 0.5 * place.xy + 0.5;
-    const float depth = place.z - 1.5 * texel;
-    float blockers = 0.0, distances = 0.0;
-    Spiral spiral = spiral_begin(SEARCH);
-    [[dont_unroll]] for (int i = 0; i < SEARCH; i++) {
-        const vec2 tap = (at + widest * spiral_next(spiral, SEARCH)) * float(frame.shadow_size);
-        const float found = texelFetch(shadow_depth_image, clamp(ivec2(tap), ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
-        const float blocks = found < depth ? 1.0 : 0.0;
-        blockers += blocks;
-        distances += blocks * (place.z - found);
-    }
-    if (blockers == 0.0 || blockers == float(SEARCH)) {
-        return 1.0 - blockers / float(SEARCH);
-    }
-    const float width = clamp(spread * distances / blockers, 1.5 * texel, widest);
-    float sum = 0.0;
-    spiral = spiral_begin(FILTER);
-    [[dont_unroll]] for (int i = 0; i < FILTER; i++) {
-        sum += lit_share(at + width * spiral_next(spiral, FILTER), depth);
-    }
-    return sum / float(FILTER);
+    return visible;
 }
 
 // What the liquid between the sun and a point lets through, per colour: Beer-Lambert over the metres of liquid that lie
@@ -88,26 +89,28 @@ vec3 liquid_transmittance(vec3 point)
     const int TAPS = 8;
     const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
     const float metres = place.z * frame.sun_map.z;
-    const float width = clamp((0.8 * frame.spacing + 0.5 * frame.sun_direction.w * max(metres, 0.0)) / (2.0 * frame.sun_map.x), 0.002, 0.05);
-    if (is_outside(place.xy, frame.liquid_rect, 2.0 * width)) {
-        return vec3(1.0);
+    const float wide = 0.8 * frame.spacing + 0.5 * frame.sun_direction.w * max(metres, 0.0);
+    const float width = clamp(wide / (2.0 * frame.sun_map.x), 0.002, 0.05);
+    vec3 through = vec3(1.0);
+    if (!is_outside(place.xy, frame.liquid_rect, 2.0 * width)) {
+        const vec2 at = 0.5 * place.xy + 0.5;
+        const ivec2 size = textureSize(light_depth_image, 0);
+        vec3 depths = vec3(0.0);
+        float entered = 0.0;
+        Spiral spiral = spiral_begin(TAPS);
+        [[dont_unroll]] for (int i = 0; i < TAPS; i++) {
+            const vec2 tap = (at + width * spiral_next(spiral, TAPS)) * vec2(size);
+            const ivec2 texel = clamp(ivec2(tap), ivec2(0), size - 1);
+            const vec4 column = texelFetch(light_thickness_image, texel, 0); // rgb optical depth, metres
+            const float first = uintBitsToFloat(texelFetch(light_depth_image, texel, 0).x);
+            const float before = clamp(metres - first, 0.0, column.a);
+            depths += column.rgb * (before / max(column.a, 1e-6));
+            entered += min(before, frame.spacing);
+        }
+        const float lost = 0.15 * entered / (frame.spacing * float(TAPS));
+        through = mix(vec3(1.0), exp(-depths / float(TAPS)) * (1.0 - lost), frame.liquid_shadow);
     }
-    const vec2 at = 0.5 * place.xy + 0.5;
-    const ivec2 size = textureSize(light_depth_image, 0);
-    vec3 depths = vec3(0.0);
-    float entered = 0.0;
-    Spiral spiral = spiral_begin(TAPS);
-    [[dont_unroll]] for (int i = 0; i < TAPS; i++) {
-        const vec2 tap = at + width * spiral_next(spiral, TAPS);
-        const ivec2 texel = clamp(ivec2(tap * vec2(size)), ivec2(0), size - 1);
-        const vec4 column = texelFetch(light_thickness_image, texel, 0); // rgb optical depth, metres
-        const float first = uintBitsToFloat(texelFetch(light_depth_image, texel, 0).x);
-        const float before = clamp(metres - first, 0.0, column.a);
-        depths += column.rgb * (before / max(column.a, 1e-6));
-        entered += min(before, frame.spacing);
-    }
-    const float lost = 0.15 * entered / (frame.spacing * float(TAPS));
-    return mix(vec3(1.0), exp(-depths / float(TAPS)) * (1.0 - lost), frame.liquid_shadow);
+    return through;
 }
 
 // The colour that scattered light has: of the first material, or mixed by what absorbs where phases differ.

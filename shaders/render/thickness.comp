@@ -1,79 +1,118 @@
-// thickness.comp - sums of the chords that rays cut from ellipsoids, at half resolution. Each particle stands for one
-// spacing cubed of liquid, however large its ellipsoid is drawn: chords are scaled by the ratio of the two volumes, so
-// that overlapping ellipsoids are not counted twice.
+// thickness.comp - how much liquid a ray passes through, at half resolution, in fixed point: the order of atomics does
+// not matter. Each particle adds its volume, one spacing cubed, to four texels of the level of a pyramid where
+// particles lie about a texel apart: few atomics, whatever the distance, and no gaps between them. The levels are then
+// added up from the coarsest to the finest.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-#include "ellipsoid.glsl"
 layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint STEP = 0u; // 0 adds up, 1 converts the sums
-
-// In weak perspective, which is exact enough at this resolution: the ellipsoid's outline is an ellipse, over which the
-// chord falls off as sqrt(1 - rho^2). The outline's matrix is J S J^T, with S the sum of the axes' outer products and J
-// the derivative of the pixel by the view point.
-// Neighbours' ellipsoids overlap by half: a smaller outline with the same volume leaves as few gaps, and atomics are what
-// this pass spends its time on.
-const float SHRINK = 0.7;
-
-void add_chords(uint i)
+layout(constant_id = 0) const uint STEP = 0u; // 0 adds particles, 1 adds a level to the next finer one, 2 converts
+layout(push_constant) uniform Push
 {
-    const Ellipsoid e = load_ellipsoid(i);
-    const vec3 c = e.centre;
-    const vec4 outline = screen_bounds(e);
-    const vec2 middle = pixel_of(c);
-    const vec4 bounds = mix(middle.xyxy, outline, SHRINK);
-    const ivec2 size = imageSize(thickness_store);
-    const ivec2 low = max(ivec2(ceil(0.5 * bounds.xy - 0.5)), ivec2(0));
-    const ivec2 high = min(ivec2(floor(0.5 * bounds.zw - 0.5)), size - 1);
-    if (outline.z < outline.x || any(greaterThan(low, high))) {
+    uint level; // that is added to, for step 1
+};
+
+ivec2 level_size(uint l)
+{
+    const ivec2 half_size = imageSize(thickness_store);
+    return max((half_size + ivec2((1 << l) - 1)) >> ivec2(l), ivec2(1));
+}
+
+uint level_start(uint l)
+{
+    uint start = 0u;
+    for (uint k = 0u; k < l; k++) {
+        const ivec2 size = level_size(k);
+        start += uint(size.x * size.y);
+    }
+    return start;
+}
+
+uint sums_at(uint start, ivec2 size, ivec2 texel)
+{
+    const ivec2 t = clamp(texel, ivec2(0), size - 1);
+    return frame.thickness_channels * (start + uint(t.y * size.x + t.x));
+}
+
+void add_particle(uint i)
+{
+    const vec3 c = to_view(vec3(frame.ellipsoids.at[3u * i].w, frame.ellipsoids.at[3u * i + 1u].w,
+                                frame.ellipsoids.at[3u * i + 2u].w));
+    const vec2 pixel = pixel_of(c);
+    const vec2 screen = vec2(frame.width, frame.height);
+    if (c.z <= frame.near_plane || any(lessThan(pixel, vec2(-16.0))) || any(greaterThan(pixel, screen + 16.0))) {
         return;
     }
-    const ivec2 texel = clamp(ivec2(middle), ivec2(0), ivec2(frame.width, frame.height) - 1);
-    if (scene_view_z(texel) < c.z) {
+    if (scene_view_z(ivec2(clamp(pixel, vec2(0.5), screen - 0.5))) < c.z) {
         return; // behind something solid
     }
-    const mat3 s = outer_sum(e.axes[0], e.axes[1], e.axes[2]);
-    const float scale = frame.focal / c.z;
-    const vec3 jx = vec3(scale, 0.0, -scale * c.x / c.z), jy = vec3(0.0, -scale, scale * c.y / c.z);
-    const float xx = dot(jx, s * jx), xy = dot(jx, s * jy), yy = dot(jy, s * jy);
-    const float inverse = 1.0 / max((xx * yy - xy * xy) * (SHRINK * SHRINK), 1e-12);
-    const vec3 form = vec3(yy, -2.0 * xy, xx) * inverse;
-    const vec3 along = c / length(c);
-    const float volume = 4.18879 * length(e.axes[0]) * length(e.axes[1]) * length(e.axes[2]);
-    const float longest = 2.0 * inversesqrt(dot(along, e.quadric * along));
-    const float share = longest / (SHRINK * SHRINK) * THICKNESS_UNIT * frame.spacing * frame.spacing * frame.spacing / volume;
+    const float half_pixels = 0.5 * frame.focal * frame.spacing / c.z; // from one particle to the next
+    const uint l = uint(clamp(ceil(log2(half_pixels)), 0.0, float(THICKNESS_LEVELS - 1u)));
+    const ivec2 size = level_size(l);
+    const uint start = level_start(l);
+    const float texel_pixels = exp2(float(l + 1u));
+    const vec2 place = pixel / texel_pixels - 0.5;
+    const ivec2 low = ivec2(floor(place));
+    const vec2 part = place - vec2(low);
+    // Volume over the area, across the ray, that a texel covers at that distance.
+    const float width = texel_pixels * c.z / frame.focal;
+    const float metres = frame.spacing * frame.spacing * frame.spacing * length(c) / (width * width * c.z);
     const vec3 absorption = material_of(frame.phases.at[i]).absorption.xyz;
-    UintTarget sums = frame.thickness_sums;
-    const uint channels = frame.thickness_channels;
-    for (int y = low.y; y <= high.y; y++) {
-        const float dy = 2.0 * (float(y) + 0.5) - middle.y;
-        for (int x = low.x; x <= high.x; x++) {
-            const float dx = 2.0 * (float(x) + 0.5) - middle.x;
-            const float inside = 1.0 - (form.x * dx * dx + form.y * dx * dy + form.z * dy * dy);
-            if (inside > 0.0) {
-                const float chord = share * sqrt(inside);
-                const uint pixel = uint(y * size.x + x);
-                if (channels == 1u) {
-                    atomicAdd(sums.at[pixel], uint(chord + 0.5));
-                } else {
-                    atomicAdd(sums.at[4u * pixel], uint(chord * absorption.x + 0.5));
-                    atomicAdd(sums.at[4u * pixel + 1u], uint(chord * absorption.y + 0.5));
-                    atomicAdd(sums.at[4u * pixel + 2u], uint(chord * absorption.z + 0.5));
-                    atomicAdd(sums.at[4u * pixel + 3u], uint(chord + 0.5));
-                }
+    for (int k = 0; k < 4; k++) {
+        const ivec2 offset = ivec2(k & 1, k >> 1), texel = low + offset;
+        const vec2 weight = mix(1.0 - part, part, vec2(offset));
+        const float share = THICKNESS_UNIT * metres * weight.x * weight.y;
+        if (all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, size))) {
+            const uint sums = sums_at(start, size, texel);
+            if (frame.thickness_channels == 1u) {
+                atomicAdd(frame.thickness_sums.at[sums], uint(share + 0.5));
+            } else {
+                atomicAdd(frame.thickness_sums.at[sums], uint(share * absorption.x + 0.5));
+                atomicAdd(frame.thickness_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
+                atomicAdd(frame.thickness_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
+                atomicAdd(frame.thickness_sums.at[sums + 3u], uint(share + 0.5));
             }
         }
     }
 }
 
-vec4 load_sum(uint i)
+// Adds the next coarser level, interpolated.
+void add_level(uint i)
 {
+    const ivec2 size = level_size(level), coarse_size = level_size(level + 1u);
+    if (i >= uint(size.x * size.y)) {
+        return;
+    }
+    const uint start = level_start(level), coarse_start = start + uint(size.x * size.y);
+    const ivec2 texel = ivec2(int(i) % size.x, int(i) / size.x);
+    const vec2 place = 0.5 * (vec2(texel) + 0.5) - 0.5;
+    const ivec2 low = ivec2(floor(place));
+    const vec2 part = place - vec2(low);
+    for (uint channel = 0u; channel < frame.thickness_channels; channel++) {
+        const float a = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low) + channel]);
+        const float b = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 0)) + channel]);
+        const float c = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(0, 1)) + channel]);
+        const float d = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 1)) + channel]);
+        frame.thickness_sums.at[sums_at(start, size, texel) + channel] +=
+            uint(mix(mix(a, b, part.x), mix(c, d, part.x), part.y) + 0.5);
+    }
+}
+
+void convert(uint i)
+{
+    const ivec2 size = level_size(0u);
+    if (i >= uint(size.x * size.y)) {
+        return;
+    }
+    vec4 sum;
     if (frame.thickness_channels == 1u) {
         const float metres = float(frame.thickness_sums.at[i]);
-        return vec4(metres * frame.materials.at[0].absorption.xyz, metres);
+        sum = vec4(metres * frame.materials.at[0].absorption.xyz, metres);
+    } else {
+        sum = vec4(frame.thickness_sums.at[4u * i], frame.thickness_sums.at[4u * i + 1u],
+                   frame.thickness_sums.at[4u * i + 2u], frame.thickness_sums.at[4u * i + 3u]);
     }
-    return vec4(frame.thickness_sums.at[4u * i], frame.thickness_sums.at[4u * i + 1u],
-                frame.thickness_sums.at[4u * i + 2u], frame.thickness_sums.at[4u * i + 3u]);
+    imageStore(thickness_store, ivec2(int(i) % size.x, int(i) / size.x), min(sum / THICKNESS_UNIT, vec4(60000.0)));
 }
 
 void main()
@@ -81,20 +120,11 @@ void main()
     const uint i = invocation_index();
     if (STEP == 0u) {
         if (i < frame.particle_count) {
-            add_chords(i);
+            add_particle(i);
         }
-        return;
-    }
-    const ivec2 size = imageSize(thickness_store);
-    if (i < uint(size.x * size.y)) {
-        const ivec2 texel = ivec2(int(i) % size.x, int(i) / size.x);
-        vec4 sum = vec4(0.0);
-        for (int y = -1; y <= 1; y++) {
-            for (int x = -1; x <= 1; x++) {
-                const ivec2 t = clamp(texel + ivec2(x, y), ivec2(0), size - 1);
-                sum += load_sum(uint(t.y * size.x + t.x)) * float((2 - abs(x)) * (2 - abs(y)));
-            }
-        }
-        imageStore(thickness_store, texel, min(sum / (16.0 * THICKNESS_UNIT), vec4(60000.0)));
+    } else if (STEP == 1u) {
+        add_level(i);
+    } else {
+        convert(i);
     }
 }

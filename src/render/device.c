@@ -241,6 +241,10 @@ static MoteResult create_instance(bool validate, Device *device)
                                        .enabledExtensionCount = validate ? 1 : 0,
                                        .ppEnabledExtensionNames = extensions};
     VkResult result = vkCreateInstance(&info, NULL, &device->instance);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) { // what a loader without any driver says
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan driver on this machine: install one, such as "
+                                                 "mesa-vulkan-drivers, which needs no GPU");
+    }
     if (result != VK_SUCCESS) {
         return device_fail(result, "creating an instance");
     }

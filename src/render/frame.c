@@ -341,11 +341,10 @@ static void wait_for_earlier(VkCommandBuffer commands, const PassRow *pass, Haza
             barrier.srcAccessMask |= hazards->accesses[r];
         }
     }
-    if (barrier.srcStageMask != 0) {
-        const VkDependencyInfo dependency = {
-            .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-        vkCmdPipelineBarrier2(commands, &dependency);
-    }
+    // Also where there is nothing to wait for: it makes Mesa's software driver write the timestamp in front of it.
+    const VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
+    vkCmdPipelineBarrier2(commands, &dependency);
     for (uint32_t r = 0; r < RESOURCE_COUNT; r++) {
         const bool reads = (pass->reads >> r & 1u) != 0, writes = (pass->writes >> r & 1u) != 0;
         if (writes) {
@@ -366,24 +365,32 @@ static MoteResult record_pass(MoteRenderer *renderer, PassId id, Hazards *hazard
         const VkDebugUtilsLabelEXT label = {.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT, .pLabelName = pass->name};
         vkCmdBeginDebugUtilsLabelEXT(commands, &label);
     }
+    vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, renderer->queries, id);
     wait_for_earlier(commands, pass, hazards);
-    vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, renderer->queries, 2u * id);
     const MoteResult result = pass->record(renderer, renderer->states[id], commands);
-    vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, renderer->queries, 2u * id + 1u);
     if (renderer->device.labels) {
         vkCmdEndDebugUtilsLabelEXT(commands);
     }
     return result;
 }
 
+// A pass lasts from when all before it has ended to when the next one's time is taken. Mesa 25's software driver takes
+// times only when it comes to a barrier, and runs dispatches at once: a time behind a pass would be taken after the
+// next pass's dispatch, so each is taken in front of a barrier.
 static void add_times(MoteRenderer *renderer, const bool ran[PASS_COUNT])
 {
-    for (uint32_t p = 0; p < PASS_COUNT; p++) {
-        uint64_t ticks[2];
-        if (ran[p] && vkGetQueryPoolResults(renderer->device.handle, renderer->queries, 2 * p, 2, sizeof ticks, ticks,
-                                            sizeof ticks[0], VK_QUERY_RESULT_64_BIT) == VK_SUCCESS) {
+    uint64_t next;
+    if (vkGetQueryPoolResults(renderer->device.handle, renderer->queries, PASS_COUNT, 1, sizeof next, &next,
+                              sizeof next, VK_QUERY_RESULT_64_BIT) != VK_SUCCESS) {
+        return;
+    }
+    for (uint32_t p = PASS_COUNT; p-- > 0;) {
+        uint64_t begin;
+        if (ran[p] && vkGetQueryPoolResults(renderer->device.handle, renderer->queries, p, 1, sizeof begin, &begin,
+                                            sizeof begin, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS) {
             renderer->milliseconds[p] +=
-                (double)(ticks[1] - ticks[0]) * (double)renderer->device.limits.timestampPeriod * 1e-6;
+                (double)(next - begin) * (double)renderer->device.limits.timestampPeriod * 1e-6;
+            next = begin;
         }
     }
 }
@@ -409,7 +416,7 @@ static MoteResult draw_sample(MoteRenderer *renderer, uint32_t sample)
         return result;
     }
     frame_set_jitter(renderer, sample);
-    vkCmdResetQueryPool(renderer->device.commands, renderer->queries, 0, 2 * PASS_COUNT);
+    vkCmdResetQueryPool(renderer->device.commands, renderer->queries, 0, PASS_COUNT + 1);
     Hazards hazards = {0};
     bool ran[PASS_COUNT] = {false};
     for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
@@ -420,6 +427,8 @@ static MoteResult draw_sample(MoteRenderer *renderer, uint32_t sample)
             result = record_pass(renderer, (PassId)p, &hazards);
         }
     }
+    vkCmdWriteTimestamp2(renderer->device.commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, renderer->queries,
+                         PASS_COUNT);
     show_to_host(renderer->device.commands);
     // Passes may have added addresses while they recorded.
     memcpy(renderer->constants.mapped, &renderer->frame.constants, sizeof(FrameConstants));

@@ -120,7 +120,7 @@ static MoteResult create_descriptors(MoteRenderer *renderer)
     if (result == VK_SUCCESS) {
         const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                                .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                               .queryCount = 2 * PASS_COUNT};
+                                               .queryCount = PASS_COUNT + 1};
         result = vkCreateQueryPool(device->handle, &queries, NULL, &renderer->queries);
     }
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "creating descriptors");

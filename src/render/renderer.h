@@ -71,9 +71,8 @@ struct MoteRenderer {
     Buffer pixels;    // of the finished picture, mapped
     Buffer layers;    // of the last picture that asked for them, mapped
 
-    VkQueryPool queries; // two a pass
+    VkQueryPool queries; // when each pass begins, and when the last has ended
     double milliseconds[PASS_COUNT];
-    bool ran[PASS_COUNT];
     bool has_picture, has_layers;
     uint64_t pictures; // drawn to their end
 

@@ -1,4 +1,4 @@
-// clear.c - empties what the splats then fill: no depth, nobody in front, no thickness.
+// clear.c - empties what the splats then fill: no depth, nobody in front.
 #include "render/renderer.h"
 
 static void clear_image(MoteRenderer *renderer, VkCommandBuffer commands, Resource image, uint32_t value)
@@ -10,27 +10,23 @@ static void clear_image(MoteRenderer *renderer, VkCommandBuffer commands, Resour
 
 MoteResult clear_create(MoteRenderer *renderer, void **state)
 {
-    return simple_pass_create(renderer, NULL, 0, state); // for its buffer, thickness_sums
+    (void)renderer;
+    *state = NULL;
+    return MOTE_OK;
 }
 
 MoteResult clear_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
-    SimplePass *pass = state;
-    FrameConstants *constants = &renderer->frame.constants;
-    const Picture *half = &renderer->images[RESOURCE_thickness];
-    const size_t bytes = (size_t)half->width * half->height * constants->thickness_channels * sizeof(uint32_t);
-    const MoteResult result = buffer_reserve(&renderer->device, "thickness_sums", BUFFER_DEVICE, bytes, &pass->buffer);
-    if (result != MOTE_OK) {
-        return result;
+    (void)state;
+    if (!renderer->compute_splat || !renderer->frame.liquid) { // compute splats overwrite every pixel
+        clear_image(renderer, commands, RESOURCE_surface_depth, NO_DEPTH);
+        clear_image(renderer, commands, RESOURCE_surface_index, 0);
     }
-    constants->thickness_sums = pass->buffer.address;
-    vkCmdFillBuffer(commands, pass->buffer.handle, 0, bytes, 0);
-    clear_image(renderer, commands, RESOURCE_surface_depth, NO_DEPTH);
-    clear_image(renderer, commands, RESOURCE_surface_index, 0);
     return MOTE_OK;
 }
 
 void clear_destroy(MoteRenderer *renderer, void *state)
 {
-    simple_pass_destroy(renderer, state);
+    (void)renderer;
+    (void)state;
 }

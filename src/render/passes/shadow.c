@@ -98,6 +98,9 @@ static void set_rectangles(MoteRenderer *renderer)
     const Frame *frame = &renderer->frame;
     FrameConstants *c = &renderer->frame.constants;
     c->solid_rect_count = 0;
+    for (uint32_t i = 0; i < SOLID_RECTS; i++) {
+        c->solid_rects[i] = empty_rectangle;
+    }
     for (uint32_t i = 0; i < frame->scene->shape_count; i++) {
         if (casts_shadow(&frame->scene->shapes[i])) {
             add_solid(c, rectangle_of_shape(c, &frame->scene->shapes[i]));

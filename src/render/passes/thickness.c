@@ -1,25 +1,61 @@
-// thickness.c - how much liquid a ray passes through: sums of chords at half resolution. In fixed point, so that the
-// order of atomics does not matter.
+// thickness.c - how much liquid a ray passes through (shaders/render/thickness.comp): particles into a pyramid, then
+// its levels from the coarsest to the finest.
 #include "render/renderer.h"
 
-enum { SPLAT, RESOLVE };
+enum { PARTICLES, LEVEL, CONVERT, STEPS };
 
 MoteResult thickness_create(MoteRenderer *renderer, void **state)
 {
-    const SimpleShader shaders[] = {[SPLAT] = {"thickness.comp", {0}}, [RESOLVE] = {"thickness.comp", {1}}};
-    return simple_pass_create(renderer, shaders, 2, state);
+    const SimpleShader shaders[STEPS] = {
+        {"thickness.comp", {PARTICLES}}, {"thickness.comp", {LEVEL}}, {"thickness.comp", {CONVERT}}};
+    return simple_pass_create(renderer, shaders, STEPS, state);
+}
+
+static uint32_t level_texels(const Picture *half, uint32_t level)
+{
+    const uint32_t rounding = (1u << level) - 1u;
+    return ((half->width + rounding) >> level) * ((half->height + rounding) >> level);
+}
+
+// Fills the pyramid with zeros.
+static MoteResult clear_sums(MoteRenderer *renderer, SimplePass *pass, VkCommandBuffer commands)
+{
+    FrameConstants *constants = &renderer->frame.constants;
+    size_t texels = 0;
+    for (uint32_t level = 0; level < THICKNESS_LEVELS; level++) {
+        texels += level_texels(&renderer->images[RESOURCE_thickness], level);
+    }
+    const size_t bytes = texels * constants->thickness_channels * sizeof(uint32_t);
+    const MoteResult result = buffer_reserve(&renderer->device, "thickness_sums", BUFFER_DEVICE, bytes, &pass->buffer);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    constants->thickness_sums = pass->buffer.address;
+    vkCmdFillBuffer(commands, pass->buffer.handle, 0, bytes, 0);
+    pass_transfer_barrier(commands);
+    return MOTE_OK;
 }
 
 MoteResult thickness_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
-    const SimplePass *pass = state;
+    SimplePass *pass = state;
     const Picture *half = &renderer->images[RESOURCE_thickness];
+    const MoteResult result = clear_sums(renderer, pass, commands);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const VkPipelineBindPoint compute = VK_PIPELINE_BIND_POINT_COMPUTE;
     if (renderer->frame.liquid && !renderer->frame.spheres) {
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[SPLAT], NULL, 0);
+        pass_bind(renderer, commands, compute, pass->pipelines[PARTICLES], NULL, 0);
         pass_dispatch(commands, renderer->frame.constants.particle_count, 64);
+        for (uint32_t level = THICKNESS_LEVELS - 1; level-- > 0;) {
+            pass_compute_barrier(commands);
+            pass_bind(renderer, commands, compute, pass->pipelines[LEVEL], &level, sizeof level);
+            pass_dispatch(commands, level_texels(half, level), 64);
+        }
         pass_compute_barrier(commands);
     }
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[RESOLVE], NULL, 0);
+    pass_bind(renderer, commands, compute, pass->pipelines[CONVERT], NULL, 0);
     pass_dispatch(commands, half->width * half->height, 64);
     return MOTE_OK;
 }
