@@ -56,7 +56,8 @@ MOTE_API MoteResult mote_renderer_create(const MoteRendererOptions *options, Mot
 MOTE_API void mote_renderer_destroy(MoteRenderer *renderer); // NULL is allowed
 
 MOTE_API const MoteDeviceInfo *mote_renderer_device(const MoteRenderer *renderer);
-// Messages of the validation layers since creation; each was also printed to stderr.
+// Messages of the validation layers since creation; each was also printed to stderr. NULL: of all renderers that there
+// ever were in this process, also while they were destroyed.
 MOTE_API uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer);
 
 // For MoteBackendOptions: a world on a GPU of the same machine that is made with it keeps its arrays in memory of this

@@ -27,7 +27,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 // Drivers and layers leak a little of their own. They can be told apart only while they are loaded: keep_drivers makes
 // sure of that, and then every other leak is ours.
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libVkLayer\nleak:libvulkan\nleak:libLLVM\n";
@@ -58,6 +58,7 @@ static inline void end_renderer(MoteRenderer *renderer)
 {
     assert_int_equal(mote_renderer_validation_messages(renderer), 0);
     mote_renderer_destroy(renderer);
+    assert_int_equal(mote_renderer_validation_messages(NULL), 0); // nothing was left undestroyed
 }
 
 // Particles at rest at these points; spacing in metres.

@@ -57,10 +57,10 @@ static void check_default_look(const MoteRenderScene *look)
     assert_int_equal(sky->kind, MOTE_SKY_ANALYTIC);
     assert_string_equal(sky->image, "");
     expect_vector(sky->sun_color, 1, 0.95, 0.85, 1e-6);
-    assert_true(sky->brightness == 1.0f && sky->sun_elevation == 40.0f && sky->sun_azimuth == 30.0f);
+    assert_true(sky->brightness == 0.8f && sky->sun_elevation == 40.0f && sky->sun_azimuth == 30.0f);
     const MoteGroundLook *ground = &look->ground;
     assert_true(ground->visible && ground->height == 0.0f && ground->grid == 1.0f && ground->fade == 40.0f);
-    assert_true(look->picture.exposure == 0.0f && look->picture.antialias && look->picture.saturation == 1.0f);
+    assert_true(look->picture.exposure == 0.0f && look->picture.antialias && look->picture.saturation == 1.1f);
     assert_true(look->material_count >= 1);
     expect_vector(look->materials[0].color, 0.2, 0.5, 0.8, 1e-6);
     assert_true(look->materials[0].absorption == 3.0f && look->materials[0].roughness == 0.5f);

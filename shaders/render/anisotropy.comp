@@ -87,7 +87,7 @@ void main()
     }
     const vec3 mean = first / weight;
     const float lopsided = length(mean) * inverse_support; // about 0.2 on a flat surface, noise inside
-    if (lopsided > 0.05 || near < 18u || frame.radius < 0.75 * frame.spacing) {
+    if (lopsided > 0.08 || near < 18u || frame.radius < 0.75 * frame.spacing) {
         show(i);
     }
     const vec3 dd = diagonal / weight - mean * mean, mm = mixed / weight - mean.yzx * mean.zxy;

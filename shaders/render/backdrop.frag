@@ -1,5 +1,5 @@
-// backdrop.frag - what is infinite: the sky with the sun, the ground and its grid, solid planes. Each pixel's ray is cut
-// with them, so that depth and edges are exact at any distance.
+// backdrop.frag - the sky with the sun, and the ground with its grid. Each pixel's ray is cut with the ground, so that
+// depth and edges are exact at any distance.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -9,11 +9,6 @@
 #include "shadow.glsl"
 #include "lighting.glsl"
 layout(location = 0) out vec4 color;
-layout(push_constant) uniform Push
-{
-    UintArray planes; // numbers of the solid planes
-    uint plane_count;
-} push;
 
 // ---- Sky ----
 
@@ -82,57 +77,21 @@ float ground_openness(vec3 point)
     return open;
 }
 
-// 0 near the middle of the scene, 1 where the ground has become horizon. Even over 1 / distance, which is what the
-// picture's height is: over distance, all of it would happen in a few rows below the horizon.
-float ground_fade(vec3 point)
-{
-    const float begins = 0.3, away = distance(point, vec3(frame.ground_centre.x, point.y, frame.ground_centre.z)) / frame.ground_centre.w;
-    return 1.0 - smoothstep(1.0, 1.0 / begins, 1.0 / max(away, 1e-6));
-}
-
-vec3 plane_normal(Shape shape)
-{
-    return shape_turn(shape, vec3(0.0, 1.0, 0.0)) * (shape.inside_out != 0u ? -1.0 : 1.0);
-}
-
 void main()
 {
     const vec2 pixel = gl_FragCoord.xy;
     const vec3 direction = pixel_direction(pixel); // 1 along the view direction: distances are view z
-    const vec3 unit = normalize(direction);
-    float nearest = -1.0;
-    uint hit = push.plane_count; // none
-    if (frame.ground_visible != 0u) {
-        nearest = ground_distance(direction);
-    }
-    for (uint i = 0u; i < push.plane_count; i++) {
-        const Shape shape = frame.shapes.at[push.planes.at[i]];
-        const vec3 n = plane_normal(shape);
-        const float above = dot(frame.eye.xyz - shape.position.xyz, n), falls = -dot(direction, n);
-        if (above > 0.0 && falls > 0.0 && (nearest < 0.0 || above / falls < nearest)) {
-            nearest = above / falls;
-            hit = i;
-        }
-    }
-    const vec3 point = frame.eye.xyz + max(nearest, 0.0) * direction;
-    const float fade = nearest < frame.near_plane ? 1.0 : ground_fade(point);
+    const vec3 unit = normalize(direction), up = vec3(0.0, 1.0, 0.0);
+    const float z = frame.ground_visible != 0u ? ground_distance(direction) : -1.0;
+    const vec3 point = frame.eye.xyz + max(z, 0.0) * direction;
+    const float fade = z < frame.near_plane ? 1.0 : horizon_share(point);
     if (fade < 1.0) {
-        vec3 normal = vec3(0.0, 1.0, 0.0);
-        vec4 material; // rgb, roughness
-        float open = 1.0;
-        if (hit < push.plane_count) {
-            const Shape shape = frame.shapes.at[push.planes.at[hit]];
-            normal = plane_normal(shape);
-            material = material_of(shape.material).color;
-        } else {
-            material = vec4(mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel)), 1.0);
-            open = ground_openness(point);
-        }
-        const vec3 light = solid_light(point, normal, -unit, material.rgb, material.a, open);
+        const vec3 albedo = mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel));
+        const vec3 light = matte_light(albedo, sun_irradiance(point, up) + ground_openness(point) * sky_irradiance(up));
         color = vec4(fade > 0.0 ? mix(light, horizon_radiance(unit), fade) : light, 1.0);
-        gl_FragDepth = frame.near_plane / nearest * 0.99995; // behind what lies on it
+        gl_FragDepth = frame.near_plane / z * BEHIND;
     } else {
-        color = vec4(nearest > 0.0 ? horizon_radiance(unit) : sky_color(unit), 1.0);
+        color = vec4(z > 0.0 ? horizon_radiance(unit) : sky_color(unit), 1.0);
         gl_FragDepth = 0.0;
     }
 }

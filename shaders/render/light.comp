@@ -6,10 +6,17 @@
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 clears, 1 adds up, 2 finds the first depth, 3 converts
 
-// The map's buffer: the first depth of every texel, then the sums.
-uint sums_at(ivec2 texel, int size)
+// Sums are kept on a coarser grid where particles lie more than a texel apart, so that none shows by itself.
+int sums_size(int size)
 {
-    return uint(size * size) + frame.thickness_channels * uint(texel.y * size + texel.x);
+    const float texels_apart = 0.5 * frame.spacing * float(size) / frame.sun_map.x;
+    return size >> int(clamp(ceil(log2(texels_apart)), 0.0, 6.0));
+}
+
+// The map's buffer: the first depth of every texel, then the sums.
+uint sums_at(ivec2 texel, int size, int coarse)
+{
+    return uint(size * size) + frame.thickness_channels * uint(texel.y * coarse + texel.x);
 }
 
 // Place in the map: texels, and metres from the near plane.
@@ -21,11 +28,12 @@ vec3 map_place(uint i, int size)
     return vec3((0.5 * place.xy + 0.5) * float(size), place.z * frame.sun_map.z);
 }
 
-// A particle's volume over four texels, by bilinear weights; the conversion blurs them.
+// A particle's volume over four texels, by bilinear weights.
 void add_up(uint i, int size)
 {
-    const vec3 place = map_place(i, size);
-    const float texel_width = 2.0 * frame.sun_map.x / float(size);
+    const int coarse = sums_size(size);
+    const vec3 place = map_place(i, coarse);
+    const float texel_width = 2.0 * frame.sun_map.x / float(coarse);
     const float thickness = THICKNESS_UNIT * frame.spacing * frame.spacing * frame.spacing / (texel_width * texel_width);
     const vec3 absorption = material_of(frame.phases.at[i]).absorption.xyz;
     const ivec2 low = ivec2(floor(place.xy - 0.5));
@@ -34,8 +42,8 @@ void add_up(uint i, int size)
         const ivec2 offset = ivec2(k & 1, k >> 1), texel = low + offset;
         const vec2 weight = mix(1.0 - part, part, vec2(offset));
         const float share = thickness * weight.x * weight.y;
-        if (all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, ivec2(size)))) {
-            const uint sums = sums_at(texel, size);
+        if (all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, ivec2(coarse)))) {
+            const uint sums = sums_at(texel, size, coarse);
             if (frame.thickness_channels == 1u) {
                 atomicAdd(frame.light_sums.at[sums], uint(share + 0.5));
             } else {
@@ -69,9 +77,9 @@ void find_first(uint i, int size)
     }
 }
 
-vec4 load_sum(ivec2 texel, int size)
+vec4 load_sum(ivec2 texel, int size, int coarse)
 {
-    const uint sums = sums_at(clamp(texel, ivec2(0), ivec2(size - 1)), size);
+    const uint sums = sums_at(clamp(texel, ivec2(0), ivec2(coarse - 1)), size, coarse);
     if (frame.thickness_channels == 1u) {
         const float metres = float(frame.light_sums.at[sums]);
         return vec4(metres * frame.materials.at[0].absorption.xyz, metres);
@@ -83,14 +91,19 @@ vec4 load_sum(ivec2 texel, int size)
 void convert(uint i, int size)
 {
     const ivec2 texel = ivec2(int(i) % size, int(i) / size);
-    vec4 sum = vec4(0.0);
-    for (int y = -1; y <= 1; y++) {
-        for (int x = -1; x <= 1; x++) {
-            sum += load_sum(texel + ivec2(x, y), size) * float((2 - abs(x)) * (2 - abs(y)));
+    const int coarse = sums_size(size);
+    const vec2 place = (vec2(texel) + 0.5) * (float(coarse) / float(size)) - 0.5;
+    const ivec2 nearest = ivec2(round(place));
+    const vec2 t = place - vec2(nearest);
+    const vec2 weights[3] = vec2[](0.5 * (0.5 - t) * (0.5 - t), 0.75 - t * t, 0.5 * (0.5 + t) * (0.5 + t));
+    vec4 sum = vec4(0.0); // by a quadratic B-spline
+    for (int y = 0; y < 3; y++) {
+        for (int x = 0; x < 3; x++) {
+            sum += load_sum(nearest + ivec2(x - 1, y - 1), size, coarse) * (weights[x].x * weights[y].y);
         }
     }
     imageStore(light_depth_store, texel, uvec4(frame.light_sums.at[i]));
-    imageStore(light_thickness_store, texel, min(sum / (16.0 * THICKNESS_UNIT), vec4(60000.0)));
+    imageStore(light_thickness_store, texel, min(sum / THICKNESS_UNIT, vec4(60000.0)));
 }
 
 void clear(uint i, int size)

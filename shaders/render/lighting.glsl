@@ -5,7 +5,7 @@ vec3 sun_irradiance(vec3 point, vec3 normal)
     const float facing = dot(normal, frame.sun_direction.xyz);
     vec3 light = vec3(0.0);
     if (facing > 0.0) {
-        light = frame.sun_radiance.rgb * facing * sun_visibility(point) * liquid_transmittance(point);
+        light = frame.sun_radiance.rgb * facing * sun_visibility(point, normal) * liquid_transmittance(point);
     }
     return light;
 }
@@ -24,18 +24,29 @@ float sun_gloss(vec3 normal, vec3 to_eye, float roughness)
     return distribution * masking * (0.04 + 0.96 * pow(1.0 - vh, 5.0));
 }
 
-// A solid of some colour and roughness; matte where that is 1. `open` is how much of the sky reaches it, 0 to 1.
+vec3 matte_light(vec3 color, vec3 irradiance)
+{
+    return color * irradiance / 3.14159265;
+}
+
+// A solid of some colour and roughness. `open` is how much of the sky reaches it, 0 to 1.
 vec3 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughness, float open)
 {
     const vec3 sun = sun_irradiance(point, normal), sky = open * sky_irradiance(normal);
-    const vec3 matte = color * (sun + sky) / 3.14159265;
-    vec3 light = matte;
-    if (roughness < 1.0) {
-        // Sky in the surface: mirrored where it is smooth, scattered where it is rough.
-        const float facing = max(dot(normal, to_eye), 0.0);
-        const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
-        const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
-        light = matte * (1.0 - fresnel) + open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
-    }
-    return light;
+    // Sky in the surface: mirrored where it is smooth, scattered where it is rough.
+    const float facing = max(dot(normal, to_eye), 0.0);
+    const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
+    const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
+    return matte_light(color, sun + sky) * (1.0 - fresnel) + open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
 }
+
+// How much of the ground, or of another plane, has become horizon: 0 near the middle of the scene, 1 far away. Even over 1 / distance, which is what the
+// picture's height is: over distance, all of it would happen in a few rows below the horizon.
+float horizon_share(vec3 point)
+{
+    const float begins = 0.3, away = distance(point, vec3(frame.ground_centre.x, point.y, frame.ground_centre.z)) / frame.ground_centre.w;
+    return 1.0 - smoothstep(1.0, 1.0 / begins, 1.0 / max(away, 1e-6));
+}
+
+// Of the depth of ground and planes: what lies on them is in front, whatever rounding does.
+#define BEHIND 0.99995

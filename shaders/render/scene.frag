@@ -18,6 +18,5 @@ void main()
     const float height = max(point.y - frame.ground_color.w, 0.0);
     const float near_ground = frame.ground_visible != 0u ? exp(-3.0 * height / size) : 0.0;
     const float open = 1.0 - near_ground * (0.45 - 0.45 * n.y);
-    const vec3 lifted = point + n * (1.5 * frame.sun_map.w); // out of the shadow of its own texels
-    color = vec4(solid_light(lifted, n, to_eye, material.rgb, material.a, open), 1.0);
+    color = vec4(solid_light(point, n, to_eye, material.rgb, material.a, open), 1.0);
 }

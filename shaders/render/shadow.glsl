@@ -41,7 +41,10 @@ float lit_share(vec2 at, float depth)
 // Share of the sun that no solid hides from a point. Percentage-closer filtering over a disc as wide as the penumbra
 // is: the sun's angular size times the distance to what hides it (Fernando, "Percentage-closer soft shadows", 2005).
 // Here and below, one way out of each function: software devices pay for every other.
-float sun_visibility(vec3 point)
+//
+// The surface that the point is on would be in its own shadow where it is steep: depths are compared with the plane
+// through the point, not with the point's.
+float sun_visibility(vec3 point, vec3 normal)
 {
     const int SEARCH = 8, FILTER = 16;
     const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
@@ -57,13 +60,16 @@ float sun_visibility(vec3 point)
     float visible = 1.0;
     if (!outside) {
         const vec2 at = 0.5 * place.xy + 0.5;
-        const float depth = place.z - 1.5 * texel;
+        const vec3 tilt = mat3(frame.sun_projection) * normal;
+        const vec2 slope = clamp(tilt.xy / max(2.0 * abs(tilt.z), 1e-9), -8.0, 8.0); // of the plane's z over the map
+        const float depth = place.z - texel * (1.0 + 0.75 * (abs(slope.x) + abs(slope.y))); // a texel holds one depth
         float blockers = 0.0, distances = 0.0;
         Spiral spiral = spiral_begin(SEARCH);
         [[dont_unroll]] for (int i = 0; i < SEARCH; i++) {
-            const vec2 tap = (at + widest * spiral_next(spiral, SEARCH)) * float(frame.shadow_size);
-            const float found = texelFetch(shadow_depth_image, clamp(ivec2(tap), ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
-            const float blocks = found < depth ? 1.0 : 0.0;
+            const vec2 offset = widest * spiral_next(spiral, SEARCH);
+            const ivec2 tap = ivec2((at + offset) * float(frame.shadow_size));
+            const float found = texelFetch(shadow_depth_image, clamp(tap, ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
+            const float blocks = found < depth + dot(slope, offset) ? 1.0 : 0.0;
             blockers += blocks;
             distances += blocks * (place.z - found);
         }
@@ -73,12 +79,19 @@ float sun_visibility(vec3 point)
             float sum = 0.0;
             spiral = spiral_begin(FILTER);
             [[dont_unroll]] for (int i = 0; i < FILTER; i++) {
-                sum += lit_share(at + width * spiral_next(spiral, FILTER), depth);
+                const vec2 offset = width * spiral_next(spiral, FILTER);
+                sum += lit_share(at + offset, depth + dot(slope, offset));
             }
             visible = sum / float(FILTER);
         }
     }
     return visible;
+}
+
+// Of a point that is on no surface.
+float sun_visibility(vec3 point)
+{
+    return sun_visibility(point, frame.sun_direction.xyz);
 }
 
 // What the liquid between the sun and a point lets through, per colour: Beer-Lambert over the metres of liquid that lie

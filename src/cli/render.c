@@ -467,6 +467,10 @@ static int render(Run *run)
     mote_renderer_destroy(run->renderer); // last, because the world may live in its memory
     mote_scene_destroy(run->scene);
     free(run->folder);
+    if (result == MOTE_OK && mote_renderer_validation_messages(NULL) > 0) { // while the renderer was destroyed
+        result = mote_fail(MOTE_ERROR_UNAVAILABLE, "the validation layers had messages at the end, see above");
+        command_failed();
+    }
     return result == MOTE_OK ? status_of_run() : STATUS_FAILED;
 }
 

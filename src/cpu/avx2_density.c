@@ -154,10 +154,12 @@ static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view
     return v3_from_v4(sum_four(sum_x, sum_y, sum_z, sum_z));
 }
 
-static inline __attribute__((always_inline)) void delta_range(const MoteView *view, uint begin, uint end,
+// True if some particle was moved.
+static inline __attribute__((always_inline)) bool delta_range(const MoteView *view, uint begin, uint end,
                                                               uint pressure_power)
 {
     const float scale = view->gradient_scale * view->over_relaxation;
+    bool moved = false;
     for (uint i = begin; i < end; i++) {
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
@@ -165,8 +167,10 @@ static inline __attribute__((always_inline)) void delta_range(const MoteView *vi
         vec3 delta = delta_sum(view, view->estimates[i], list, count, pressure_power);
         delta = v3_scale(delta, view->averaging != 0u ? scale * p.w / (float)(count + 1u) : scale * p.w);
         delta = v3_limit(v3_mul(delta, view->motion_mask), view->max_correction);
+        moved |= delta.x != 0.0f || delta.y != 0.0f || delta.z != 0.0f;
         view->predicted[i] = v4(p.x + delta.x, p.y + delta.y, p.z + delta.z, p.w);
     }
+    return moved;
 }
 
 void avx2_density_delta(const MoteView *view, uint begin, uint end)
@@ -174,11 +178,8 @@ void avx2_density_delta(const MoteView *view, uint begin, uint end)
     if (idle_possible(view)) {
         for (uint from = begin; from < end; from += IDLE_CHUNK) {
             const uint to = from + IDLE_CHUNK < end ? from + IDLE_CHUNK : end;
-            const bool idle = idle_around(view, NOTE_PRESSED, from, to);
-            if (!idle) {
-                delta_range(view, from, to, 0);
-            }
-            idle_set(view, NOTE_MOVED, from, !idle);
+            const bool moved = !idle_around(view, NOTE_PRESSED, from, to) && delta_range(view, from, to, 0);
+            idle_set(view, NOTE_MOVED, from, moved);
         }
     } else if (view->pressure_scale <= 0.0f) {
         delta_range(view, begin, end, 0);

@@ -1,6 +1,7 @@
 #include "render/device.h"
 
 #include "base/error.h"
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,14 @@ static void describe(VkPhysicalDevice physical, MoteDeviceInfo *info)
 
 // ---- Instance ----------------------------------------------------------------------------------------------
 
+// Also of devices that are gone: what a renderer forgot to destroy is noticed while its device is destroyed.
+static atomic_uint messages_ever;
+
+uint32_t device_validation_messages_ever(void)
+{
+    return atomic_load(&messages_ever);
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                                  VkDebugUtilsMessageTypeFlagsEXT types,
                                                  const VkDebugUtilsMessengerCallbackDataEXT *data, void *user)
@@ -187,6 +196,7 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     (void)types;
     Device *device = user;
     if (severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT) {
+        atomic_fetch_add(&messages_ever, 1);
         device->validation_messages++;
         fprintf(stderr, "Vulkan validation: %s\n", data->pMessage);
     }

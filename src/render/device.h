@@ -29,6 +29,9 @@ typedef struct Device {
 MoteResult device_create(const MoteRendererOptions *options, Device *out);
 void device_destroy(Device *device); // an empty struct is fine
 
+// Messages of the validation layers in this process.
+uint32_t device_validation_messages_ever(void);
+
 uint32_t device_list(MoteDeviceInfo *rows, uint32_t capacity);
 
 // Starts the one command buffer; submits it and waits until the device is done.

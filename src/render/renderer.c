@@ -317,7 +317,7 @@ const MoteDeviceInfo *mote_renderer_device(const MoteRenderer *renderer)
 
 uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer)
 {
-    return renderer->device.validation_messages;
+    return renderer != NULL ? renderer->device.validation_messages : device_validation_messages_ever();
 }
 
 MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer)

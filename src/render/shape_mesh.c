@@ -245,6 +245,11 @@ MoteVec3 shape_point(const Shape *shape, const ShapeVertex *vertex)
     return (MoteVec3){turned.x + shape->position.x, turned.y + shape->position.y, turned.z + shape->position.z};
 }
 
+MoteVec3 shape_normal(const Shape *shape, const ShapeVertex *vertex)
+{
+    return rotate(shape->rotation, (MoteVec3){vertex->normal.x, vertex->normal.y, vertex->normal.z});
+}
+
 // ---- On the device -----------------------------------------------------------------------------------------
 
 MoteResult shape_buffers_create(Device *device, ShapeBuffers *out)

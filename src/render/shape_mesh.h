@@ -33,6 +33,7 @@ void shape_mesh_destroy(ShapeMesh *mesh); // an empty struct is fine
 Shape shape_instance(const MoteRenderShape *shape, MoteVec3 middle, float plane_reach);
 // Where a vertex of a shape's mesh is, in the world.
 MoteVec3 shape_point(const Shape *shape, const ShapeVertex *vertex);
+MoteVec3 shape_normal(const Shape *shape, const ShapeVertex *vertex); // outwards, of unit length
 
 // The same on the device: renderer->shapes, which the shadow pass makes and fills once a picture.
 typedef struct ShapeBuffers {

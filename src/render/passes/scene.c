@@ -7,16 +7,10 @@
 
 typedef struct ScenePass {
     VkPipeline solid, container; // colliders from outside, or into them from the far walls on
-    VkPipeline backdrop;         // sky, ground, planes
+    VkPipeline backdrop;         // sky and ground
+    VkPipeline plane;            // one plane over the whole picture
     VkPipeline glass;            // far sides
-    Buffer planes;               // numbers of the solid ones; mapped
 } ScenePass;
-
-// As backdrop.frag has it.
-typedef struct BackdropPush {
-    uint64_t planes;
-    uint32_t plane_count;
-} BackdropPush;
 
 MoteResult scene_create(MoteRenderer *renderer, void **state)
 {
@@ -50,7 +44,9 @@ MoteResult scene_create(MoteRenderer *renderer, void **state)
     info.cull = VK_CULL_MODE_NONE;
     info.depth_write = true;
     info.depth_compare = VK_COMPARE_OP_GREATER_OR_EQUAL; // the sky is at 0, which is what depth is cleared to
-    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->backdrop) : result;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->backdrop) : result;
+    info.fragment = "plane.frag";
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->plane) : result;
 }
 
 static bool is_solid(const MoteRenderShape *shape)
@@ -58,34 +54,33 @@ static bool is_solid(const MoteRenderShape *shape)
     return shape->look == MOTE_LOOK_SOLID && shape->shape.kind != MOTE_SHAPE_PLANE;
 }
 
-static MoteResult list_planes(MoteRenderer *renderer, ScenePass *pass, BackdropPush *push)
+// As plane.frag has it.
+typedef struct PlanePush {
+    vec4 plane, material;
+} PlanePush;
+
+static void draw_plane(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands,
+                       const MoteRenderShape *plane)
 {
     const MoteRenderScene *scene = renderer->frame.scene;
-    const MoteResult result = buffer_reserve(&renderer->device, "planes", BUFFER_UPLOAD,
-                                             scene->shape_count * sizeof(uint32_t), &pass->planes);
-    if (result != MOTE_OK) {
-        return result;
+    const Shape shape = shape_instance(plane, scene->camera.target, 0.0f);
+    MoteVec3 n = shape_normal(&shape, &(ShapeVertex){.normal = {0.0f, 1.0f, 0.0f, 0.0f}});
+    if (plane->shape.inside_out) {
+        n = (MoteVec3){-n.x, -n.y, -n.z};
     }
-    uint32_t *planes = pass->planes.mapped;
-    *push = (BackdropPush){.planes = pass->planes.address};
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        if (scene->shapes[i].look == MOTE_LOOK_SOLID && scene->shapes[i].shape.kind == MOTE_SHAPE_PLANE) {
-            planes[push->plane_count++] = i;
-        }
-    }
-    buffer_flush(&renderer->device, &pass->planes);
-    return MOTE_OK;
+    const vec4 p = shape.position;
+    const uint32_t last = scene->material_count - 1;
+    const MoteRenderMaterial *m = &scene->materials[plane->material < last ? plane->material : last];
+    const PlanePush push = {.plane = {n.x, n.y, n.z, -(n.x * p.x + n.y * p.y + n.z * p.z)},
+                            .material = {m->color.x, m->color.y, m->color.z, m->roughness}};
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->plane, &push, sizeof push);
+    vkCmdDraw(commands, 3, 1, 0, 0);
 }
 
 MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     ScenePass *pass = state;
     const MoteRenderScene *scene = renderer->frame.scene;
-    BackdropPush push;
-    const MoteResult result = list_planes(renderer, pass, &push);
-    if (result != MOTE_OK) {
-        return result;
-    }
     const float farthest = 0.0f;
     pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
                                                     .depth = &renderer->images[RESOURCE_scene_depth],
@@ -98,8 +93,13 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
             shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, shape->kind, i);
         }
     }
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->backdrop, &push, sizeof push);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->backdrop, NULL, 0);
     vkCmdDraw(commands, 3, 1, 0, 0);
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        if (scene->shapes[i].look == MOTE_LOOK_SOLID && scene->shapes[i].shape.kind == MOTE_SHAPE_PLANE) {
+            draw_plane(renderer, pass, commands, &scene->shapes[i]);
+        }
+    }
     const uint32_t in_front = 0;
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
@@ -118,8 +118,8 @@ void scene_destroy(MoteRenderer *renderer, void *state)
         vkDestroyPipeline(renderer->device.handle, pass->solid, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->container, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->backdrop, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->plane, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->glass, NULL);
-        buffer_destroy(&renderer->device, &pass->planes);
         free(pass);
     }
 }

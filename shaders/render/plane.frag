@@ -1,0 +1,28 @@
+// plane.frag - a solid plane, as the ground is drawn: each pixel's ray is cut with it.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "frame.glsl"
+#include "sky.glsl"
+#include "shadow.glsl"
+#include "lighting.glsl"
+layout(location = 0) out vec4 color;
+layout(push_constant) uniform Push
+{
+    vec4 plane;    // normal; w is the height of the origin above it
+    vec4 material; // rgb, roughness
+} push;
+
+void main()
+{
+    const vec3 direction = pixel_direction(gl_FragCoord.xy), normal = push.plane.xyz;
+    const float above = dot(frame.eye.xyz, normal) + push.plane.w, falls = -dot(direction, normal);
+    const float z = above > 0.0 && falls > 0.0 ? above / falls : -1.0; // from the front alone
+    const vec3 point = frame.eye.xyz + z * direction, unit = normalize(direction);
+    const float fade = z < frame.near_plane ? 1.0 : horizon_share(point);
+    if (fade >= 1.0) {
+        discard;
+    }
+    const vec3 light = solid_light(point, normal, -unit, push.material.rgb, push.material.a, 1.0);
+    color = vec4(mix(light, horizon_radiance(unit), fade), 1.0);
+    gl_FragDepth = frame.near_plane / z * BEHIND;
+}

@@ -1,0 +1,81 @@
+// The meshes of the colliders' shapes against closed forms.
+#include "ray_fixture.h"
+
+#include "render/shape_mesh.h"
+
+static MoteVec3 mesh_point(const ShapeMesh *mesh, const Shape *shape, uint32_t index)
+{
+    return shape_point(shape, &mesh->vertices[mesh->indices[index]]);
+}
+
+// All vertices on the surface, all triangles facing outwards, and the volume inside them that of the shape.
+static void test_meshes(void **state)
+{
+    (void)state;
+    ShapeMesh mesh;
+    MUST(shape_mesh_create(&mesh));
+    const double r = 0.25, h = 0.2;
+    const double volumes[SHAPE_KINDS] = {[MOTE_SHAPE_BOX] = 8.0 * 0.3 * 0.2 * 0.45,
+                                         [MOTE_SHAPE_SPHERE] = 4.0 / 3.0 * PI * r * r * r,
+                                         [MOTE_SHAPE_CAPSULE] = 4.0 / 3.0 * PI * r * r * r + PI * r * r * 2.0 * h};
+    for (uint32_t kind = MOTE_SHAPE_BOX; kind <= MOTE_SHAPE_CAPSULE; kind++) {
+        const MoteRenderShape look = solid(kind, (MoteVec3){0.4f, -0.7f, 1.1f}, TURNED);
+        const Shape shape = shape_instance(&look, (MoteVec3){0}, 0.0f);
+        const ShapeRange triangles = mesh.triangles[kind], wires = mesh.wires[kind];
+        const Vector middle = vector(look.shape.to.position);
+        double volume = 0.0;
+        assert_true(triangles.count >= 12 * 3 && triangles.count % 3 == 0);
+        for (uint32_t i = triangles.first; i < triangles.first + triangles.count; i += 3) {
+            Vector p[3];
+            Vector normals = {0, 0, 0};
+            for (uint32_t k = 0; k < 3; k++) {
+                p[k] = vector(mesh_point(&mesh, &shape, i + k));
+                assert_true(fabs(distance_to(&look.shape, p[k])) < 1e-6);
+                normals = add(normals, 1.0, vector(shape_normal(&shape, &mesh.vertices[mesh.indices[i + k]])));
+                p[k] = add(p[k], -1.0, middle);
+            }
+            const Vector facing = cross(add(p[1], -1.0, p[0]), add(p[2], -1.0, p[0]));
+            assert_true(dot(facing, normals) >= 0.0);
+            volume += dot(p[0], cross(p[1], p[2])) / 6.0;
+        }
+        assert_true(volume <= volumes[kind] * (1.0 + 1e-5) && volume > 0.99 * volumes[kind]);
+        assert_true(wires.count >= 24 && wires.count % 2 == 0);
+        for (uint32_t i = wires.first; i < wires.first + wires.count; i++) {
+            assert_true(fabs(distance_to(&look.shape, vector(mesh_point(&mesh, &shape, i)))) < 1e-6);
+        }
+    }
+    shape_mesh_destroy(&mesh);
+}
+
+static void test_plane_mesh(void **state)
+{
+    (void)state;
+    ShapeMesh mesh;
+    MUST(shape_mesh_create(&mesh));
+    const MoteRenderShape look = solid(MOTE_SHAPE_PLANE, (MoteVec3){0.4f, -0.7f, 1.1f}, TURNED);
+    const MoteVec3 middle = {3.0f, 2.0f, -1.0f};
+    const Shape shape = shape_instance(&look, middle, 5.0f);
+    const Vector normal = turn(TURNED, (Vector){0, 1, 0}, false);
+    const double above = dot(normal, add(vector(middle), -1.0, vector(look.shape.to.position)));
+    const Vector foot = add(vector(middle), -above, normal); // of the middle on the plane
+    const ShapeRange ranges[2] = {mesh.triangles[MOTE_SHAPE_PLANE], mesh.wires[MOTE_SHAPE_PLANE]};
+    for (uint32_t k = 0; k < 2; k++) {
+        double farthest = 0.0;
+        for (uint32_t i = ranges[k].first; i < ranges[k].first + ranges[k].count; i++) {
+            const Vector p = add(vector(mesh_point(&mesh, &shape, i)), -1.0, foot);
+            assert_true(fabs(dot(p, normal)) < 1e-5);
+            farthest = fmax(farthest, sqrt(dot(p, p)));
+        }
+        assert_true(fabs(farthest - 5.0 * sqrt(2.0)) < 1e-4);
+    }
+    shape_mesh_destroy(&mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meshes),
+        cmocka_unit_test(test_plane_mesh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
