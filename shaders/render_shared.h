@@ -90,81 +90,81 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Sh
 // One a picture and sample. View space has x right, y up and z along the view direction; a point of it is at pixel
 // (centre.x + focal x / z, centre.y - focal y / z), with pixel centres at halves.
 struct FrameConstants {
-    ADDRESS(Vec4Array) positions;         // of the particles, as MoteRenderView has them
-    ADDRESS(Vec4Array) velocities;        // w is density over rest density
+    ADDRESS(Vec4Array) positions;  // of the particles, as MoteRenderView has them
+    ADDRESS(Vec4Array) velocities; // w is density over rest density
     ADDRESS(UintArray) ids;
     ADDRESS(UintArray) phases;
     ADDRESS(UintArray) neighbour_counts;
-    ADDRESS(UintArray) neighbour_starts;  // blocks of 8
+    ADDRESS(UintArray) neighbour_starts; // blocks of 8
     ADDRESS(UintArray) neighbours;
-    ADDRESS(FloatArray) channel;          // the one that is shown, channel_components a particle
-    ADDRESS(Vec4Target) ellipsoids;       // three a particle: rows of (axes | centre): axis k is (row0[k], row1[k], row2[k])
-    ADDRESS(UintTarget) visible;          // how many particles can be in front, then their indices, in any order
-    ADDRESS(UintTarget) splats;           // two a pixel: bits of the nearest view z, and who is there; for compute splats
-    ADDRESS(UintTarget) thickness_sums;   // fixed point, THICKNESS_UNIT; thickness_channels a texel, level after level
-    ADDRESS(UintTarget) light_sums;       // as seen from the sun: the bits of the first depth a texel, then sums
-    ADDRESS(UintTarget) display;          // as pixels, before edges are smoothed; alpha is the luma
-    ADDRESS(UintTarget) pixels;           // the finished picture: two uints, 16 bits a component
-    ADDRESS(UintTarget) layers;           // LAYER_FLOATS a pixel: color (4), depth, normal (3), thickness, id
+    ADDRESS(FloatArray) channel;    // the one that is shown, channel_components a particle
+    ADDRESS(Vec4Target) ellipsoids; // three a particle: rows of (axes | centre): axis k is (row0[k], row1[k], row2[k])
+    ADDRESS(UintTarget) visible;    // how many particles can be in front, then their indices, in any order
+    ADDRESS(UintTarget) splats;     // two a pixel: bits of the nearest view z, and who is there; for compute splats
+    ADDRESS(UintTarget) thickness_sums; // fixed point, THICKNESS_UNIT; thickness_channels a texel, level after level
+    ADDRESS(UintTarget) light_sums;     // as seen from the sun: the bits of the first depth a texel, then sums
+    ADDRESS(UintTarget) display;        // as pixels, before edges are smoothed; alpha is the luma
+    ADDRESS(UintTarget) pixels;         // the finished picture: two uints, 16 bits a component
+    ADDRESS(UintTarget) layers;         // LAYER_FLOATS a pixel: color (4), depth, normal (3), thickness, id
     ADDRESS(MaterialArray) materials;
-    ADDRESS(Vec4Target) sky_sums;         // of the environment pass: what sky.glsl's SkyBlock has, then the same for each row
-    ADDRESS(UintArray) sky_pixels;        // of a sky from a file: two uints of halves, sky_width x sky_height
+    ADDRESS(Vec4Target) sky_sums;  // of the environment pass: what sky.glsl's SkyBlock has, then the same for each row
+    ADDRESS(UintArray) sky_pixels; // of a sky from a file: two uints of halves, sky_width x sky_height
     ADDRESS(ShapeVertexArray) shape_vertices;
-    ADDRESS(ShapeArray) shapes;           // shape_count of them
+    ADDRESS(ShapeArray) shapes; // shape_count of them
 
-    mat4 view_projection;                 // clip z is near_plane, w is view z: reversed, without a far plane
-    mat4 sun_projection;                  // from the world into the sun's maps: x and y in -1..1, z in 0..1 away from the sun
-    vec4 eye;                             // w unused
-    vec4 right, up, forward;              // w unused
-    vec4 sun_direction;                   // towards the sun; w is the tangent of its angular radius
-    vec4 sun_radiance;                    // irradiance of a surface that faces it; w unused
-    vec4 sun_map;                         // metres: half the width, half the height, the depth of the sun's maps; w is a texel's width
-    vec4 sky_color;                       // rgb times brightness; w is haze
-    vec4 ground_color;                    // w is the ground's height
-    vec4 grid_color;                      // w is metres between grid lines, 0 for none
-    vec4 solid_rects[SOLID_RECTS];        // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
-    vec4 liquid_rect;                     // the same of the liquid
-    vec4 blocker_spheres[BLOCKERS];       // how far blockers darken the ground: centre, radius
-    Shape blockers[BLOCKERS];             // solids that darken the ground near them, as many as have room
-    vec4 ground_centre;                   // where it is most opaque; w is the distance at which it has faded away
-    vec2 centre;                          // pixels, jitter included
-    float focal;                          // pixels
-    float near_plane;                     // m
-    float spacing, support;               // m
-    float radius, isolated_radius;        // m, of a drawn particle
+    mat4 view_projection;    // clip z is near_plane, w is view z: reversed, without a far plane
+    mat4 sun_projection;     // from the world into the sun's maps: x and y in -1..1, z in 0..1 away from the sun
+    vec4 eye;                // w unused
+    vec4 right, up, forward; // w unused
+    vec4 sun_direction;      // towards the sun; w is the tangent of its angular radius
+    vec4 sun_radiance;       // irradiance of a surface that faces it; w unused
+    vec4 sun_map;      // metres: half the width, half the height, the depth of the sun's maps; w is a texel's width
+    vec4 sky_color;    // rgb times brightness; w is haze
+    vec4 ground_color; // w is the ground's height
+    vec4 grid_color;   // w is metres between grid lines, 0 for none
+    vec4 solid_rects[SOLID_RECTS];  // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
+    vec4 liquid_rect;               // the same of the liquid
+    vec4 blocker_spheres[BLOCKERS]; // how far blockers darken the ground: centre, radius
+    Shape blockers[BLOCKERS];       // solids that darken the ground near them, as many as have room
+    vec4 ground_centre;             // where it is most opaque; w is the distance at which it has faded away
+    vec2 centre;                    // pixels, jitter included
+    float focal;                    // pixels
+    float near_plane;               // m
+    float spacing, support;         // m
+    float radius, isolated_radius;  // m, of a drawn particle
     float centre_smoothing, stretch;
     float curvature_step;
-    float smoothing_radius;               // m, one sigma
-    float smoothing_depth;                // m
+    float smoothing_radius; // m, one sigma
+    float smoothing_depth;  // m
     float refraction;
     float liquid_shadow;
-    float exposure;                       // factor
+    float exposure; // factor
     float saturation;
-    float view_lowest, view_highest;      // range of the colour map
-    float sky_turn;                       // radians
-    float sky_brightness;                 // in sky_color, too
-    float time;                           // s, unused by what must repeat
-    uint isolated_below;                  // neighbours
+    float view_lowest, view_highest; // range of the colour map
+    float sky_turn;                  // radians
+    float sky_brightness;            // in sky_color, too
+    float time;                      // s, unused by what must repeat
+    uint isolated_below;             // neighbours
     uint anisotropy;
     uint width, height;
     uint particle_count;
     uint material_count;
-    uint thickness_channels;              // 1, or 4 where phases differ: rgb optical depth and metres
+    uint thickness_channels; // 1, or 4 where phases differ: rgb optical depth and metres
     uint sky_kind, ground_visible;
-    uint view;                            // VIEW_* of views.def
+    uint view; // VIEW_* of views.def
     uint sample_index, sample_count;
     uint antialias;
     uint channel_components;
-    uint shadow_size;                     // texels
+    uint shadow_size; // texels
     uint dimensions;
     uint shape_count;
     uint solid_rect_count, blocker_count;
-    uint sky_width, sky_height;           // of sky_pixels
+    uint sky_width, sky_height; // of sky_pixels
 };
 
-#define THICKNESS_UNIT 65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
-#define THICKNESS_LEVELS 8u // of the pyramid that thickness is summed in
-#define LAYER_FLOATS   10u
-#define NO_DEPTH       0x7f800000u // infinity's bits: nothing there
+#define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
+#define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
+#define LAYER_FLOATS     10u
+#define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 
 #endif

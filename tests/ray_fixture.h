@@ -151,8 +151,8 @@ static inline float *draw_layer(MoteRenderer *renderer, MoteWorld *world, const 
     return read_layer(renderer, layer, WIDTH, HEIGHT);
 }
 
-// The color of a pixel of a "color" layer.
-static const float *at(const float *colors, uint32_t x, uint32_t y)
+// The colour of a pixel of a "color" layer.
+static inline const float *at(const float *colors, uint32_t x, uint32_t y)
 {
     return colors + 4 * ((size_t)y * WIDTH + x);
 }

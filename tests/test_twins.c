@@ -1,6 +1,7 @@
 // The hand-vectorised kernels against the portable ones, launch by launch; and the backends against one another.
 #include "backends.h"
 
+#include "cpu/avx2_idle.h"
 #include "cpu/cpu_backend.h"
 
 enum { CPU, PORTABLE, CUDA }; // rows of test_backends
@@ -122,7 +123,13 @@ static void compare_views(KernelId kernel, const MoteView *found, const MoteView
     COMPARE_EXACTLY(uint, ids, PARTICLES)
     COMPARE_EXACTLY(uint, phases, PARTICLES)
     COMPARE_EXACTLY(u64, keys, PARTICLES)
-    COMPARE_EXACTLY(uint, order, PARTICLES)
+    // The notes of idle chunks are in `order`, which is scratch in the iterations; the rest of it is left alone.
+    const bool notes =
+        kernel == KERNEL_ID_density_lambda || kernel == KERNEL_ID_density_delta || kernel == KERNEL_ID_solve_contacts;
+    const size_t noted = notes ? 2 * ((n + IDLE_CHUNK - 1) / IDLE_CHUNK) : 0;
+    assert_true(noted <= watch.world->capacities[CAPACITY_PARTICLES]);
+    assert_memory_equal(found->order + noted, expected->order + noted,
+                        (watch.world->capacities[CAPACITY_PARTICLES] - noted) * sizeof(uint));
     COMPARE_EXACTLY(uint, cell_scan, PARTICLES_AND_ONE)
     COMPARE_EXACTLY(uint, cell_starts, CELLS_AND_ONE)
     COMPARE_EXACTLY(uvec2, cell_runs, CELL_RUNS)
@@ -221,6 +228,9 @@ static void twins_agree_in_a_dam_break(void **state)
         settings.support_ratio = 2.5f;
         watch_dam_break(&settings);
         settings = lively_settings(dimensions, MOTE_DENSITY_UNILATERAL);
+        watch_dam_break(&settings);
+        settings.artificial_pressure = 0.0f; // a loose block that falls: most chunks are idle at first
+        settings.rest_density_scale = 1.25f;
         watch_dam_break(&settings);
     }
 }

@@ -20,7 +20,8 @@ vec3 sky_color(vec3 direction)
     // a picture shows as white: neighbouring pixels would have no chance against it.
     const float size = frame.sun_direction.w, pixel = 0.7 / frame.focal;
     const float off = length(cross(direction, frame.sun_direction.xyz));
-    const float inside = dot(direction, frame.sun_direction.xyz) > 0.0 && direction.y > -pixel ? 1.0 - smoothstep(size - pixel, size + pixel, off) : 0.0;
+    const bool in_front = dot(direction, frame.sun_direction.xyz) > 0.0 && direction.y > -pixel;
+    const float inside = in_front ? 1.0 - smoothstep(size - pixel, size + pixel, off) : 0.0;
     const vec3 disc = min(frame.sun_radiance.rgb / (3.14159265 * max(size * size, 1e-8)), vec3(60.0));
     return mix(sky, disc, inside);
 }
@@ -35,11 +36,12 @@ float ground_distance(vec3 direction)
 }
 
 // How much of a pixel's footprint, `width` grid cells wide around x, lies on the lines at whole numbers. The box filter
-// of the line pattern, exact: its integral is known (Quilez, "Filtering the checkerboard pattern", 2016, for grids).
+// of the line pattern, exact, for its integral is known: lines neither shimmer nor alias at any distance.
 float line_share(float x, float width, float line)
 {
     const float low = x + 0.5 * line - 0.5 * width, high = low + width;
-    return clamp((floor(high) + min(fract(high), line) / line - floor(low) - min(fract(low), line) / line) * line / width, 0.0, 1.0);
+    const float whole = floor(high) - floor(low), rest = (min(fract(high), line) - min(fract(low), line)) / line;
+    return clamp((whole + rest) * line / width, 0.0, 1.0);
 }
 
 float grid_share(vec3 point, vec2 pixel)

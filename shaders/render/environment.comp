@@ -37,7 +37,7 @@ vec3 texel_direction(vec2 texel)
 // How many times as much air a ray crosses as one that goes straight up.
 float air_mass(float up)
 {
-    return 1.0 / (max(up, 0.0) + 0.06);
+    return 1.0 / (max(up, 0.0) + 0.04);
 }
 
 // Henyey and Greenstein's phase function with mean 1 over the sphere.
@@ -47,25 +47,26 @@ float forward_scatter(float cosine, float g)
 }
 
 // Light scattered once on its way through a slab of air (Rayleigh) and haze (Mie): with optical depths t for a ray
-// straight up, 1 - exp(-t m) of what is scattered towards the eye is seen along m air masses: all of it near the horizon,
-// which is white for that reason. A low sun's light has lost blue before; high up it has lost little, and what it lost
+// straight up, 1 - exp(-t m) of what is scattered towards the eye is seen along m air masses: all of it near the
+// horizon, which is white for that reason. A low sun's light has lost blue before; high up it has lost little, and what it lost
 // lights the sky from elsewhere.
 vec3 clear_sky(vec3 direction)
 {
     const float haze = frame.sky_color.w;
-    const vec3 air = 1.25 * vec3(0.046, 0.108, 0.265); // Rayleigh's at sea level, and some for light scattered twice
+    const vec3 air = vec3(0.075, 0.145, 0.33); // Rayleigh's at sea level, and some for light scattered twice, less blue
     const float dust = 0.012 + 0.08 * haze + 0.9 * haze * haze * haze;
     const float brightest = max(max(frame.sun_radiance.r, frame.sun_radiance.g), max(frame.sun_radiance.b, 1e-6));
     const float cosine = dot(direction, frame.sun_direction.xyz), sun_up = frame.sun_direction.y;
 
     const float day = smoothstep(-0.3, 0.15, sun_up); // dusk goes on for a while after sunset
-    const vec3 sunlight = exp(-0.3 * air * max(air_mass(sun_up) - 1.0, 0.0));
-    const vec3 glow = sunlight * mix(vec3(1.0), frame.sun_radiance.rgb / brightest, 0.7);
+    const vec3 lost = air * max(air_mass(sun_up) - 1.0, 0.0);
+    const vec3 sunlight = exp(-0.15 * lost);
+    const vec3 glow = exp(-0.4 * lost) * mix(vec3(1.0), frame.sun_radiance.rgb / brightest, 0.7);
     const float rayleigh = 0.6 + 0.55 * cosine * cosine; // between its phase function and no preference at all
     const float mie = 0.2 * forward_scatter(cosine, 0.76);
     const vec3 towards_eye = (air * rayleigh * sunlight + dust * (0.75 * sunlight + mie * glow)) / (air + dust);
     const vec3 seen = 1.0 - exp(-(air + dust) * air_mass(direction.y));
-    return 0.85 * frame.sky_brightness * day * towards_eye * seen;
+    return frame.sky_brightness * day * towards_eye * seen;
 }
 
 // ---- A picture ----
@@ -99,7 +100,8 @@ vec3 sky_at(vec2 texel)
         return frame.sky_color.rgb;
     }
     const float below = max(-direction.y, 0.0); // haze that gets darker, where no ground is drawn
-    return clear_sky(normalize(vec3(direction.x, max(direction.y, 0.006), direction.z))) * (1.0 - 0.6 * smoothstep(0.0, 1.0, below));
+    const vec3 above = normalize(vec3(direction.x, max(direction.y, 0.006), direction.z));
+    return clear_sky(above) * (1.0 - 0.6 * smoothstep(0.0, 1.0, below));
 }
 
 // ---- Harmonics ----
@@ -133,7 +135,7 @@ void sum_row(uint row)
 }
 
 // Each harmonic's normalisation squared times pi, 2 pi / 3 or pi / 4 for degrees 0, 1 and 2: what a cosine lobe keeps
-// of it (Ramamoorthi and Hanrahan, eq. 8 and 13).
+// of it (Ramamoorthi and Hanrahan 2001).
 void sum_rows(uint k)
 {
     vec3 sum = vec3(0.0);

@@ -10,8 +10,9 @@ vec3 sun_irradiance(vec3 point, vec3 normal)
     return light;
 }
 
-// The sun in a rough dielectric surface: GGX with Smith's masking, in the form that joins the two (Karis, "Real shading
-// in Unreal Engine 4", 2013, with Hammon's approximation of 2017), over the sun's irradiance.
+// The sun in a rough dielectric surface, over its irradiance: GGX (Walter and others, "Microfacet models for refraction
+// through rough surfaces", 2007), with Smith's masking as Hammon approximated it ("PBR diffuse lighting for GGX+Smith
+// microsurfaces", 2017).
 float sun_gloss(vec3 normal, vec3 to_eye, float roughness)
 {
     const vec3 to_sun = frame.sun_direction.xyz, halfway = normalize(to_sun + to_eye);
@@ -37,14 +38,15 @@ vec3 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughne
     const float facing = max(dot(normal, to_eye), 0.0);
     const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
     const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
-    return matte_light(color, sun + sky) * (1.0 - fresnel) + open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
+    const vec3 gloss = open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
+    return matte_light(color, sun + sky) * (1.0 - fresnel) + gloss;
 }
 
-// How much of the ground, or of another plane, has become horizon: 0 near the middle of the scene, 1 far away. Even over 1 / distance, which is what the
-// picture's height is: over distance, all of it would happen in a few rows below the horizon.
+// How much of the ground, or of another plane, has become horizon: 0 near the middle of the scene, 1 far away. Even over
+// 1 / distance, which is what the picture's height is: over distance, all of it would happen in a few rows.
 float horizon_share(vec3 point)
 {
-    const float begins = 0.3, away = distance(point, vec3(frame.ground_centre.x, point.y, frame.ground_centre.z)) / frame.ground_centre.w;
+    const float begins = 0.3, away = distance(point, frame.ground_centre.xyz) / frame.ground_centre.w;
     return 1.0 - smoothstep(1.0, 1.0 / begins, 1.0 / max(away, 1e-6));
 }
 

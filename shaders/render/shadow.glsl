@@ -33,7 +33,8 @@ float lit_share(vec2 at, float depth)
 {
     const vec2 texel = at * float(frame.shadow_size) - 0.5;
     const vec2 part = fract(texel);
-    const vec4 depths = textureGather(sampler2D(shadow_depth_image, nearest_sampler), (floor(texel) + 1.0) / float(frame.shadow_size));
+    const vec2 between = (floor(texel) + 1.0) / float(frame.shadow_size);
+    const vec4 depths = textureGather(sampler2D(shadow_depth_image, nearest_sampler), between);
     const vec4 lit = vec4(greaterThanEqual(depths, vec4(depth))); // lower left, lower right, upper right, upper left
     return mix(mix(lit.w, lit.z, part.x), mix(lit.x, lit.y, part.x), part.y);
 }
