@@ -381,10 +381,18 @@ MoteResult mote_renderer_read_rgba8(MoteRenderer *renderer, uint8_t *pixels)
     if (!renderer->has_picture) {
         return mote_fail(MOTE_ERROR_INPUT, "no picture was drawn yet");
     }
+    // Rounded up or down by an ordered pattern: a clear sky would show bands otherwise. Whole values stay what they
+    // are, and the colours of debug views are to be read off.
+    static const uint8_t pattern[4][4] = {{0, 8, 2, 10}, {12, 4, 14, 6}, {3, 11, 1, 9}, {15, 7, 13, 5}};
+    const bool dithered = renderer->frame.view == VIEW_liquid;
     const uint16_t *from = renderer->pixels.mapped;
-    const size_t count = (size_t)renderer->width * renderer->height * 4;
-    for (size_t i = 0; i < count; i++) {
-        pixels[i] = (uint8_t)((from[i] * 255u + 32767u) / 65535u);
+    for (uint32_t y = 0; y < renderer->height; y++) {
+        for (uint32_t x = 0; x < renderer->width; x++) {
+            const uint32_t rounding = dithered ? (2u * pattern[y % 4][x % 4] + 1u) * 2047u : 32767u;
+            for (uint32_t k = 0; k < 4; k++) {
+                *pixels++ = (uint8_t)((*from++ * 255u + rounding) / 65535u);
+            }
+        }
     }
     return MOTE_OK;
 }
