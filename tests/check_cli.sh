@@ -2,45 +2,8 @@
 # The `mote` command as its users meet it: help, wrong usage, files, summaries, saving and resuming.
 # check_cli.sh SOURCE_DIR BINARY_DIR
 set -euo pipefail
-mote=$(cd "$2" && pwd)/bin/mote
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-checks=0
+source "$(dirname "$0")/command_fixture.sh"
 
-fail() {
-    echo "check_cli: $*" >&2
-    echo "--- stdout" >&2
-    cat "$work/stdout" >&2
-    echo "--- stderr" >&2
-    cat "$work/stderr" >&2
-    exit 1
-}
-
-# expect STATUS COMMAND...: runs mote, keeping what it prints.
-expect() {
-    local wanted=$1 status=0
-    shift
-    checks=$((checks + 1))
-    "$mote" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
-    ((status == wanted)) || fail "mote $*: exit status $status, expected $wanted"
-}
-says() {
-    grep -qF -- "$1" "$work/stdout" || fail "expected on stdout: $1"
-}
-warns() {
-    grep -qF -- "$1" "$work/stderr" || fail "expected on stderr: $1"
-}
-silent() {
-    [[ ! -s $work/stdout && ! -s $work/stderr ]] || fail "expected no output"
-}
-# has FILE EXPRESSION: a Python expression about the JSON object `s` in the file.
-has() {
-    python3 -c '
-import json, sys
-s = json.load(open(sys.argv[1]))
-sys.exit(0 if eval(sys.argv[2]) else "not so: %s in %s" % (sys.argv[2], s))' "$1" "$2" || fail "summary $1"
-}
 hash_of() {
     python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["state_hash"])' "$1"
 }

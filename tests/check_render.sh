@@ -2,48 +2,14 @@
 # `mote render` as its users meet it, and what `mote info` and `mote bench` say of drawing: pictures, films, saved
 # states, continuing, interrupting, and every error with its message. check_render.sh SOURCE_DIR BINARY_DIR
 set -euo pipefail
-scene=$(cd "$1" && pwd)/scenes/small/dam_break.json
-mote=$(cd "$2" && pwd)/bin/mote
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-checks=0
+source "$(dirname "$0")/command_fixture.sh"
+scene=$source_folder/scenes/small/dam_break.json
 
-fail() {
-    echo "check_render: $*" >&2
-    echo "--- stdout" >&2
-    cat "$work/stdout" >&2
-    echo "--- stderr" >&2
-    cat "$work/stderr" >&2
-    exit 1
-}
-
-# expect STATUS COMMAND...: runs mote, keeping what it prints.
-expect() {
-    local wanted=$1 status=0
-    shift
-    checks=$((checks + 1))
-    "$mote" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
-    ((status == wanted)) || fail "mote $*: exit status $status, expected $wanted"
-}
 # draw STATUS OPTIONS...: the small dam break as small pictures.
 draw() {
     local wanted=$1
     shift
     expect "$wanted" render "$scene" --backend cpu --size 160x90 "$@"
-}
-says() {
-    grep -qF -- "$1" "$work/stdout" || fail "expected on stdout: $1"
-}
-warns() {
-    grep -qF -- "$1" "$work/stderr" || fail "expected on stderr: $1"
-}
-# has FILE EXPRESSION: a Python expression about the JSON object `s` in the file.
-has() {
-    python3 -c '
-import json, sys
-s = json.load(open(sys.argv[1]))
-sys.exit(0 if eval(sys.argv[2]) else "not so: %s in %s" % (sys.argv[2], s))' "$1" "$2" || fail "JSON of $1"
 }
 # same FOLDER FOLDER NUMBER...: those frames are equal byte for byte.
 same() {

@@ -8,17 +8,14 @@
 enum {
     SEGMENTS = 64, // around a sphere: its outline is off by an 800th of its radius at most
     RINGS = 16,    // from its equator to a pole
-    WIRE_SEGMENTS = SEGMENTS / 8,
-    PLANE_LINES = 20, // of a plane's wires, each way
 };
 
-// How much one mesh of all kinds holds: a box's faces and corners, two half spheres, a plane and its lines.
+// How much one mesh of all kinds holds: a box, two half spheres, a plane.
 enum {
     ROUND_VERTICES = 2 * (RINGS + 1) * SEGMENTS,
     ROUND_TRIANGLES = (2 * (RINGS - 1) + 1) * SEGMENTS * 2 + 2 * SEGMENTS,
-    ROUND_WIRES = 4 * SEGMENTS + 8 * (2 * RINGS + 1),
-    VERTICES = 24 + 8 + ROUND_VERTICES + 4 + 4 * (PLANE_LINES + 1),
-    INDICES = 36 + 24 + 3 * ROUND_TRIANGLES + 2 * ROUND_WIRES + 6 + 4 * (PLANE_LINES + 1),
+    VERTICES = 24 + ROUND_VERTICES + 4,
+    INDICES = 36 + 3 * ROUND_TRIANGLES + 6,
 };
 
 // ---- Meshes ------------------------------------------------------------------------------------------------
@@ -36,12 +33,6 @@ static void add_index(ShapeMesh *mesh, uint32_t index)
     mesh->indices[mesh->index_count++] = index;
 }
 
-static void add_line(ShapeMesh *mesh, uint32_t a, uint32_t b)
-{
-    add_index(mesh, a);
-    add_index(mesh, b);
-}
-
 static void add_triangle(ShapeMesh *mesh, uint32_t a, uint32_t b, uint32_t c)
 {
     add_index(mesh, a);
@@ -56,7 +47,7 @@ static ShapeRange range_since(const ShapeMesh *mesh, uint32_t first)
 
 static void add_box(ShapeMesh *mesh)
 {
-    uint32_t first = mesh->index_count;
+    const uint32_t first = mesh->index_count;
     for (uint32_t face = 0; face < 6; face++) {
         // The face looks along `axis`; right and up follow it in the cyclic order x, y, z, mirrored on the far side.
         const uint32_t axis = face / 2, right = (axis + 1) % 3, up = (axis + 2) % 3;
@@ -74,23 +65,6 @@ static void add_box(ShapeMesh *mesh)
         add_triangle(mesh, quad[0], quad[2], quad[3]);
     }
     mesh->triangles[MOTE_SHAPE_BOX] = range_since(mesh, first);
-
-    first = mesh->index_count;
-    const float third = 0.57735027f;
-    const uint32_t corners = mesh->vertex_count; // bit k of a corner's number is its side along axis k
-    for (uint32_t i = 0; i < 8; i++) {
-        const float x = (i & 1u) != 0 ? 1.0f : -1.0f, y = (i & 2u) != 0 ? 1.0f : -1.0f;
-        const float z = (i & 4u) != 0 ? 1.0f : -1.0f;
-        add_vertex(mesh, (vec4){x, y, z, 0.0f}, (vec4){third * x, third * y, third * z, 0.0f});
-    }
-    for (uint32_t i = 0; i < 8; i++) {
-        for (uint32_t axis = 0; axis < 3; axis++) {
-            if ((i >> axis & 1u) == 0) {
-                add_line(mesh, corners + i, corners + (i | 1u << axis));
-            }
-        }
-    }
-    mesh->wires[MOTE_SHAPE_BOX] = range_since(mesh, first);
 }
 
 // Two half spheres around the ends of a segment along y, which is a point for spheres. Rows of vertices go from the
@@ -115,7 +89,7 @@ static void add_round(ShapeMesh *mesh)
                        (vec4){(float)(level * sin(around)), (float)cos(down), (float)(level * cos(around)), 0.0f});
         }
     }
-    uint32_t first = mesh->index_count;
+    const uint32_t first = mesh->index_count;
     for (uint32_t row = 0; row + 1 < rows; row++) {
         for (uint32_t s = 0; s < SEGMENTS; s++) {
             const uint32_t a = round_vertex(vertices, row, s), b = round_vertex(vertices, row + 1, s);
@@ -129,45 +103,18 @@ static void add_round(ShapeMesh *mesh)
         }
     }
     mesh->triangles[MOTE_SHAPE_SPHERE] = mesh->triangles[MOTE_SHAPE_CAPSULE] = range_since(mesh, first);
-
-    first = mesh->index_count;
-    const uint32_t circles[4] = {RINGS / 2, RINGS, RINGS + 1, RINGS + 1 + RINGS / 2};
-    for (uint32_t i = 0; i < 4; i++) {
-        for (uint32_t s = 0; s < SEGMENTS; s++) {
-            add_line(mesh, round_vertex(vertices, circles[i], s), round_vertex(vertices, circles[i], s + 1));
-        }
-    }
-    for (uint32_t s = 0; s < SEGMENTS; s += WIRE_SEGMENTS) {
-        for (uint32_t row = 0; row + 1 < rows; row++) {
-            add_line(mesh, round_vertex(vertices, row, s), round_vertex(vertices, row + 1, s));
-        }
-    }
-    mesh->wires[MOTE_SHAPE_SPHERE] = mesh->wires[MOTE_SHAPE_CAPSULE] = range_since(mesh, first);
 }
 
 static void add_plane(ShapeMesh *mesh)
 {
     const vec4 up = {0.0f, 1.0f, 0.0f, 0.0f};
-    uint32_t first = mesh->index_count, corners = mesh->vertex_count;
+    const uint32_t first = mesh->index_count, corners = mesh->vertex_count;
     for (uint32_t i = 0; i < 4; i++) {
         add_vertex(mesh, (vec4){i == 1 || i == 2 ? 1.0f : -1.0f, 0.0f, i >= 2 ? -1.0f : 1.0f, 0.0f}, up);
     }
     add_triangle(mesh, corners, corners + 1, corners + 2);
     add_triangle(mesh, corners, corners + 2, corners + 3);
     mesh->triangles[MOTE_SHAPE_PLANE] = range_since(mesh, first);
-
-    first = mesh->index_count;
-    for (uint32_t i = 0; i <= PLANE_LINES; i++) {
-        const float at = 2.0f * (float)i / PLANE_LINES - 1.0f;
-        for (uint32_t axis = 0; axis < 2; axis++) {
-            const uint32_t a =
-                add_vertex(mesh, axis == 0 ? (vec4){at, 0.0f, -1.0f, 0.0f} : (vec4){-1.0f, 0.0f, at, 0.0f}, up);
-            const uint32_t b =
-                add_vertex(mesh, axis == 0 ? (vec4){at, 0.0f, 1.0f, 0.0f} : (vec4){1.0f, 0.0f, at, 0.0f}, up);
-            add_line(mesh, a, b);
-        }
-    }
-    mesh->wires[MOTE_SHAPE_PLANE] = range_since(mesh, first);
 }
 
 MoteResult shape_mesh_create(ShapeMesh *out)
@@ -195,13 +142,17 @@ void shape_mesh_destroy(ShapeMesh *mesh)
 
 // ---- Shapes ------------------------------------------------------------------------------------------------
 
-// v + 2 q x (q x v + w v): a unit quaternion's rotation.
-static MoteVec3 rotate(vec4 q, MoteVec3 v)
+MoteVec3 shape_rotate(MoteQuaternion q, MoteVec3 v)
 {
     const MoteVec3 t = {q.y * v.z - q.z * v.y + q.w * v.x, q.z * v.x - q.x * v.z + q.w * v.y,
                         q.x * v.y - q.y * v.x + q.w * v.z};
     return (MoteVec3){v.x + 2.0f * (q.y * t.z - q.z * t.y), v.y + 2.0f * (q.z * t.x - q.x * t.z),
                       v.z + 2.0f * (q.x * t.y - q.y * t.x)};
+}
+
+static MoteVec3 rotate(vec4 q, MoteVec3 v)
+{
+    return shape_rotate((MoteQuaternion){q.x, q.y, q.z, q.w}, v);
 }
 
 Shape shape_instance(const MoteRenderShape *shape, MoteVec3 middle, float plane_reach)
@@ -272,7 +223,6 @@ MoteResult shape_buffers_create(Device *device, ShapeBuffers *out)
         buffer_flush(device, &out->vertices);
         buffer_flush(device, &out->indices);
         memcpy(out->triangles, mesh.triangles, sizeof out->triangles);
-        memcpy(out->wires, mesh.wires, sizeof out->wires);
     }
     shape_mesh_destroy(&mesh);
     return result;
@@ -300,10 +250,9 @@ MoteResult shape_buffers_fill(Device *device, ShapeBuffers *buffers, const MoteR
     return MOTE_OK;
 }
 
-void shape_buffers_draw(VkCommandBuffer commands, const ShapeBuffers *buffers, const ShapeRange *ranges, uint32_t kind,
-                        uint32_t shape)
+void shape_buffers_draw(VkCommandBuffer commands, const ShapeBuffers *buffers, uint32_t kind, uint32_t shape)
 {
     MOTE_ASSERT(kind < SHAPE_KINDS);
     vkCmdBindIndexBuffer(commands, buffers->indices.handle, 0, VK_INDEX_TYPE_UINT32);
-    vkCmdDrawIndexed(commands, ranges[kind].count, 1, ranges[kind].first, 0, shape);
+    vkCmdDrawIndexed(commands, buffers->triangles[kind].count, 1, buffers->triangles[kind].first, 0, shape);
 }

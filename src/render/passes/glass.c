@@ -39,7 +39,7 @@ MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &in_front, sizeof in_front);
             any = true;
         }
-        shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, scene->shapes[i].shape.kind, i);
+        shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
     }
     if (any) {
         vkCmdEndRendering(commands);

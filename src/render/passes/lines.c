@@ -1,5 +1,6 @@
 // lines.c - colliders as wire frames: those that look so, and all of them in the colliders view.
 #include "render/renderer.h"
+#include "render/shape_mesh.h"
 
 #include "base/error.h"
 #include <math.h>
@@ -39,17 +40,9 @@ static MoteVec3 vector(float x, float y, float z)
     return (MoteVec3){x, y, z};
 }
 
-// v + 2 w (q x v) + 2 q x (q x v)
-static MoteVec3 rotate(MoteQuaternion q, MoteVec3 v)
-{
-    const MoteVec3 t = {2.0f * (q.y * v.z - q.z * v.y), 2.0f * (q.z * v.x - q.x * v.z), 2.0f * (q.x * v.y - q.y * v.x)};
-    return vector(v.x + q.w * t.x + q.y * t.z - q.z * t.y, v.y + q.w * t.y + q.z * t.x - q.x * t.z,
-                  v.z + q.w * t.z + q.x * t.y - q.y * t.x);
-}
-
 static vec4 place(const Pen *pen, MoteVec3 local, float opacity)
 {
-    const MoteVec3 r = rotate(pen->pose.rotation, local), p = pen->pose.position;
+    const MoteVec3 r = shape_rotate(pen->pose.rotation, local), p = pen->pose.position;
     return (vec4){r.x + p.x, r.y + p.y, r.z + p.z, opacity};
 }
 
@@ -132,8 +125,9 @@ static void draw_plane(Pen *pen, const MoteCamera *camera)
     const float step = exp2f(roundf(log2f(fmaxf(distance, 1e-3f)))) / 8.0f;
     const MoteVec3 p = pen->pose.position;
     const MoteQuaternion q = pen->pose.rotation;
-    const MoteVec3 target = rotate((MoteQuaternion){-q.x, -q.y, -q.z, q.w},
-                                   vector(camera->target.x - p.x, camera->target.y - p.y, camera->target.z - p.z));
+    const MoteVec3 target =
+        shape_rotate((MoteQuaternion){-q.x, -q.y, -q.z, q.w},
+                     vector(camera->target.x - p.x, camera->target.y - p.y, camera->target.z - p.z));
     const float x0 = roundf(target.x / step) * step, z0 = roundf(target.z / step) * step; // lines stay where they are
     const float reach = step * (GRID_LINES / 2);
     for (int k = 0; k < GRID_LINES; k++) {

@@ -90,7 +90,7 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
         if (is_solid(&scene->shapes[i])) {
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                       shape->inside_out ? pass->container : pass->solid, NULL, 0);
-            shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, shape->kind, i);
+            shape_buffers_draw(commands, &renderer->shapes, shape->kind, i);
         }
     }
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->backdrop, NULL, 0);
@@ -104,7 +104,7 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->glass, &in_front, sizeof in_front);
-            shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, scene->shapes[i].shape.kind, i);
+            shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
         }
     }
     vkCmdEndRendering(commands);

@@ -157,7 +157,7 @@ MoteResult shadow_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
         if (casts_shadow(&scene->shapes[i])) {
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                       shape->inside_out ? pass->container : pass->solid, NULL, 0);
-            shape_buffers_draw(commands, &renderer->shapes, renderer->shapes.triangles, shape->kind, i);
+            shape_buffers_draw(commands, &renderer->shapes, shape->kind, i);
         }
     }
     vkCmdEndRendering(commands);
