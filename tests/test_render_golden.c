@@ -1,5 +1,5 @@
-// Pictures of six small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there were
-// drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
+// Pictures of seven small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
+// were drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
 // differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.
 #include "render_fixture.h"
 
@@ -20,6 +20,7 @@ static const Golden goldens[] = {
     {"fountain", "liquid", 60},
     {"cup", "liquid", 120},
     {"dam_break_2d", "liquid", 30},
+    {"two_liquids", "liquid", 45},
     {"dam_break", "particles", 30},
     {"dam_break", "density", 30},
     {"dam_break", "speed", 30},

@@ -5,7 +5,7 @@
 #include "frame.glsl"
 #include "ellipsoid.glsl"
 layout(local_size_x = 64) in;
-layout(constant_id = 0) const uint STEP = 0u; // 0 clears, 1 finds the nearest depth, 2 who has it, 3 stores both as images
+layout(constant_id = 0) const uint STEP = 0u; // 0 clears, 1 finds the nearest depth, 2 who has it, 3 and 4 store them as images
 
 void splat(uint i)
 {
@@ -50,7 +50,9 @@ void main()
         } else {
             const ivec2 texel = ivec2(i % frame.width, i / frame.width);
             imageStore(surface_depth_store, texel, uvec4(frame.splats.at[2u * i]));
-            imageStore(surface_index_store, texel, uvec4(frame.splats.at[2u * i + 1u]));
+            if (STEP == 4u) {
+                imageStore(surface_index_store, texel, uvec4(frame.splats.at[2u * i + 1u]));
+            }
         }
     }
 }

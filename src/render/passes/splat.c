@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include <stdlib.h>
 
-enum { CLEAR, DEPTH, INDEX, STORE, STEPS };
+enum { CLEAR, DEPTH, INDEX, STORE_DEPTH, STORE_BOTH, STEPS };
 
 typedef struct SplatPass {
     VkPipeline steps[STEPS]; // compute
@@ -56,7 +56,7 @@ static MoteResult record_compute(MoteRenderer *renderer, SplatPass *pass, VkComm
 {
     const uint32_t pixels = renderer->width * renderer->height;
     const uint32_t counts[STEPS] = {pixels, renderer->frame.constants.particle_count,
-                                    renderer->frame.constants.particle_count, pixels};
+                                    renderer->frame.constants.particle_count, pixels, pixels};
     const MoteResult result = buffer_reserve(&renderer->device, "splats", BUFFER_DEVICE,
                                              (size_t)pixels * 2 * sizeof(uint32_t), &pass->splats);
     if (result != MOTE_OK) {
@@ -64,7 +64,8 @@ static MoteResult record_compute(MoteRenderer *renderer, SplatPass *pass, VkComm
     }
     renderer->frame.constants.splats = pass->splats.address;
     for (uint32_t step = 0; step < STEPS; step++) {
-        if (step != INDEX || renderer->frame.needs_index) {
+        const bool of_index = step == INDEX || step == STORE_BOTH;
+        if (of_index ? renderer->frame.needs_index : step != STORE_DEPTH || !renderer->frame.needs_index) {
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->steps[step], NULL, 0);
             pass_dispatch(commands, counts[step], 64);
             pass_compute_barrier(commands);
