@@ -49,9 +49,6 @@ vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 tex
     if (scene_view_z(seen) < surface_z) {
         seen = texel; // something in front of the liquid: not to be seen through it
     }
-    if (isinf(scene_view_z(seen))) {
-        return sky_radiance(direction);
-    }
     return texelFetch(scene_color_image, seen, 0).rgb;
 }
 
