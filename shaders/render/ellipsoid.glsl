@@ -4,6 +4,11 @@ struct Ellipsoid {
     vec3 centre;             // view space
     mat3 axes;               // columns: view space, as long as the radii
     mat3 quadric;            // Q: (x - c)^T Q (x - c) = 1 on the surface
+    // What ray_hits() needs of them:
+    vec2 slope;              // of the ray d0 through the centre
+    vec3 forward;            // (Q d0).xy, d0 . Q d0
+    vec3 form;               // Qxx, 2 Qxy, Qyy
+    float squared_depth;     // of the centre
 };
 
 mat3 outer_sum(vec3 a, vec3 b, vec3 c)
@@ -22,6 +27,11 @@ Ellipsoid load_ellipsoid(uint i)
     e.axes = to_view_space * transpose(mat3(row0.xyz, row1.xyz, row2.xyz));
     e.quadric = outer_sum(e.axes[0] / dot(e.axes[0], e.axes[0]), e.axes[1] / dot(e.axes[1], e.axes[1]),
                           e.axes[2] / dot(e.axes[2], e.axes[2]));
+    const vec3 d0 = e.centre / e.centre.z, qd = e.quadric * d0;
+    e.slope = d0.xy;
+    e.forward = vec3(qd.xy, dot(d0, qd));
+    e.form = vec3(e.quadric[0][0], 2.0 * e.quadric[0][1], e.quadric[1][1]);
+    e.squared_depth = e.centre.z * e.centre.z;
     return e;
 }
 
@@ -44,19 +54,20 @@ vec4 screen_bounds(Ellipsoid e)
                 frame.centre.x + frame.focal * high.x, frame.centre.y - frame.focal * low.y);
 }
 
-// View z where the ray through `slope` enters and leaves; (0, -1) if it misses. Written relative to the centre, so
-// that nothing cancels: with d = (slope, 1) and the centre's own ray at offset o = slope - c.xy / c.z, a point of the
-// ray is at c + c.z o + t d, and the roots of |.|_Q = 1 in t are small numbers.
+// View z where the ray through `slope` enters and leaves; (0, -1) if it misses. Written relative to the ray through the
+// centre, so that nothing cancels: with d = (slope, 1), the centre's own d0, and t = d - d0, a point of the ray is at
+// c + c.z t + s d, and (.)^T Q (.) = 1 is a quadratic in s: a s^2 + 2 b s + e = 0 with, for m = t . Q d0, n = t . Q t and
+// a0 = d0 . Q d0,
+//   a = a0 + 2 m + n,   b = c.z (m + n),   e = c.z^2 n - 1,   b^2 - a e = a + c.z^2 (m^2 - a0 n).
 vec2 ray_hits(Ellipsoid e, vec2 slope)
 {
-    const vec3 d = vec3(slope, 1.0);
-    const vec3 o = vec3(slope * e.centre.z - e.centre.xy, 0.0);
-    const vec3 qd = e.quadric * d;
-    const float a = dot(d, qd), b = dot(o, qd), c = dot(o, e.quadric * o) - 1.0;
-    const float discriminant = b * b - a * c;
+    const vec2 t = slope - e.slope;
+    const float m = dot(t, e.forward.xy), n = dot(t, e.form.xz * t) + e.form.y * t.x * t.y, a0 = e.forward.z;
+    const float a = a0 + 2.0 * m + n;
+    const float discriminant = a + e.squared_depth * (m * m - a0 * n);
     if (discriminant < 0.0) {
         return vec2(0.0, -1.0);
     }
     const float root = sqrt(discriminant);
-    return vec2(e.centre.z) + (vec2(-b) + vec2(-root, root)) / a;
+    return vec2(e.centre.z) + (vec2(-e.centre.z * (m + n)) + vec2(-root, root)) / a;
 }
