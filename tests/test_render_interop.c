@@ -246,6 +246,12 @@ static void test_clear_errors(void **state)
     expect_failure(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT, "did you mean \"speed\"");
     picture = (MotePicture){.width = 10, .height = 10, .samples = 1, .view = "channel:heat"};
     expect_failure(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT, "heat");
+    // More than the device has, whatever that is.
+    const uint64_t before = renderer->device.info.memory_bytes;
+    renderer->device.info.memory_bytes = (uint64_t)1 << 20;
+    picture = (MotePicture){.width = 1000, .height = 1000, .samples = 1};
+    expect_failure(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_MEMORY, "draw a smaller one");
+    renderer->device.info.memory_bytes = before;
     // And it goes on working.
     free(draw(renderer, world, NULL));
     mote_world_destroy(world);

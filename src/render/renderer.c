@@ -199,22 +199,63 @@ static void destroy_images(MoteRenderer *renderer)
     renderer->has_picture = renderer->has_layers = false;
 }
 
+static VkExtent2D image_extent(const ImageRow *row, uint32_t width, uint32_t height)
+{
+    const VkExtent2D sizes[] = {[SIZE_FULL] = {width, height},
+                                [SIZE_HALF] = {(width + 1) / 2, (height + 1) / 2},
+                                [SIZE_SUN] = {SUN_SIZE, SUN_SIZE},
+                                [SIZE_LIGHT] = {LIGHT_SIZE, LIGHT_SIZE},
+                                [SIZE_SKY] = {SKY_WIDTH, SKY_HEIGHT}};
+    return sizes[row->size];
+}
+
+static uint32_t pixel_bytes(VkFormat format)
+{
+    switch (format) {
+    case VK_FORMAT_R32G32B32A32_SFLOAT:
+        return 16;
+    case VK_FORMAT_R16G16B16A16_SFLOAT:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+// Software drivers hand out memory that is not there and stop the program when it is used: what cannot fit is refused
+// before.
+static MoteResult check_memory(const MoteRenderer *renderer, uint32_t width, uint32_t height)
+{
+    const uint64_t buffers = 3 * 8; // bytes a pixel: pixels, display, splats
+    uint64_t bytes = (uint64_t)width * height * buffers;
+    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
+        const VkExtent2D size = image_extent(&image_rows[i], width, height);
+        bytes += (uint64_t)size.width * size.height * pixel_bytes(image_rows[i].format);
+    }
+    const MoteDeviceInfo *info = &renderer->device.info;
+    if (bytes > info->memory_bytes) {
+        const double gib = 1.0 / (1u << 30);
+        return mote_fail(MOTE_ERROR_MEMORY,
+                         "a picture of %u x %u pixels takes %.1f GiB, more than the %.1f GiB of %s: draw a smaller one",
+                         width, height, (double)bytes * gib, (double)info->memory_bytes * gib, info->name);
+    }
+    return MOTE_OK;
+}
+
 MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height)
 {
     if (renderer->width == width && renderer->height == height) {
         return MOTE_OK;
     }
+    MoteResult result = check_memory(renderer, width, height);
+    if (result != MOTE_OK) {
+        return result;
+    }
     destroy_images(renderer);
-    MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < IMAGE_COUNT && result == MOTE_OK; i++) {
         const ImageRow *row = &image_rows[i];
-        const uint32_t sizes[][2] = {[SIZE_FULL] = {width, height},
-                                     [SIZE_HALF] = {(width + 1) / 2, (height + 1) / 2},
-                                     [SIZE_SUN] = {SUN_SIZE, SUN_SIZE},
-                                     [SIZE_LIGHT] = {LIGHT_SIZE, LIGHT_SIZE},
-                                     [SIZE_SKY] = {SKY_WIDTH, SKY_HEIGHT}};
-        result = picture_create(&renderer->device, row->name, row->format, sizes[row->size][0], sizes[row->size][1],
-                                row->usage, &renderer->images[i]);
+        const VkExtent2D size = image_extent(row, width, height);
+        result = picture_create(&renderer->device, row->name, row->format, size.width, size.height, row->usage,
+                                &renderer->images[i]);
     }
     if (result == MOTE_OK) {
         result =
