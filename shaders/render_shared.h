@@ -143,7 +143,6 @@ struct FrameConstants {
     float view_lowest, view_highest; // range of the colour map
     float sky_turn;                  // radians
     float sky_brightness;            // in sky_color, too
-    float time;                      // s, unused by what must repeat
     uint isolated_below;             // neighbours
     uint anisotropy;
     uint width, height;

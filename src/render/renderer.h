@@ -111,7 +111,7 @@ typedef struct GraphicsPipeline {
     VkCullModeFlags cull; // counter-clockwise is the front
     Blending blending;
     VkFormat color_format, color_format2, depth_format;
-    bool depth_test, depth_write, depth_clamp_bias;
+    bool depth_test, depth_write;
     VkCompareOp depth_compare; // if depth_test
     float depth_bias_slope;
 } GraphicsPipeline;
