@@ -61,6 +61,21 @@ typedef enum MoteDensityMode {
     MOTE_DENSITY_UNILATERAL, // only pushes apart, with a precomputed denominator (UPP eq. 26, section 7.1.1)
 } MoteDensityMode;
 
+typedef enum MoteContactAveraging {
+    MOTE_CONTACTS_LOCAL,  // each particle's correction is divided by its number of contacts (UPP eq. 12)
+    MOTE_CONTACTS_GLOBAL, // the sum of corrections times contact_relaxation, whatever their number
+} MoteContactAveraging;
+
+typedef enum MoteFrictionModel {
+    MOTE_FRICTION_POSITION, // with the contact, at the position level: static friction holds (UPP eq. 24)
+    MOTE_FRICTION_VELOCITY, // afterwards, by damping velocities (Mueller 2007): piles creep; to compare with
+} MoteFrictionModel;
+
+typedef enum MoteStackHeight {
+    MOTE_STACK_GROUND,   // height above stack_ground, against gravity
+    MOTE_STACK_CONTACTS, // height above the shape that a chain of contacts stands on
+} MoteStackHeight;
+
 typedef enum MoteAveraging {
     MOTE_AVERAGING_NONE, // x += omega * sum: converges fast, for well-conditioned groups such as fluid
     MOTE_AVERAGING_ALL,  // x += omega / n * sum over the n constraints that touch a particle (UPP eq. 12)
@@ -103,6 +118,18 @@ typedef struct MoteSettings {
     float max_correction;     // fraction of h that one iteration may move a particle; 0 is off
     float collision_distance; // fraction of spacing kept between particle centres and shapes
     float sleep_speed;        // m/s, particles slower than this stay where they are (UPP eq. 14); 0 is off
+    float max_speed;          // m/s, no particle is faster; 0 is off
+    float max_acceleration;   // m/s^2, no constraint changes a velocity faster; 0 is off
+
+    // Solids: grains and bodies.
+    float solid_distance;       // contact distance of solid particles over spacing
+    float solid_density_weight; // s of UPP eq. 27: what a solid particle counts in a liquid's density
+    uint32_t contact_averaging; // MoteContactAveraging
+    float contact_relaxation;   // omega of UPP eq. 13 for contacts between particles
+    uint32_t friction_model;    // MoteFrictionModel
+    float stack_scaling;        // 1/m, k of UPP eq. 21: lower particles count as heavier in contacts; 0 is off
+    uint32_t stack_height;      // MoteStackHeight
+    float stack_ground;         // m, where heights begin, along the direction against gravity
 } MoteSettings;
 
 MOTE_API MoteSettings mote_default_settings(void);
@@ -154,10 +181,31 @@ typedef struct MoteShape {
     float radius;           // m
     MoteTransform from;     // pose at the beginning of the step
     MoteTransform to;       // pose at its end; friction follows the surface's motion between the two
+    float static_friction;  // mu_s of UPP eq. 24; with a solid particle it is combined with the particle's own
+    float kinetic_friction; // mu_k of UPP eq. 24; a liquid has none of its own: the shape's alone counts
+    float restitution;      // 0 to 1, fraction of the normal speed given back
+    float adhesion;         // m/s^2, pulls particles nearer than half a spacing beyond contact towards the shape
+    uint32_t combine;       // MoteCombine
+} MoteShape;
+
+// ---- Materials of particles --------------------------------------------------------------------------------
+
+// How two coefficients become a pair's; of two materials' rules the one further down counts.
+typedef enum MoteCombine {
+    MOTE_COMBINE_AVERAGE,
+    MOTE_COMBINE_MINIMUM,
+    MOTE_COMBINE_MULTIPLY,
+    MOTE_COMBINE_MAXIMUM,
+} MoteCombine;
+
+typedef struct MoteMaterial {
     float static_friction;  // mu_s of UPP eq. 24
     float kinetic_friction; // mu_k of UPP eq. 24
-    float restitution;      // 0 to 1, fraction of the normal speed given back
-} MoteShape;
+    float restitution;      // 0 to 1, between solid particles and with shapes
+    float adhesion;         // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
+    float rolling_friction; // 0 to 1: 1 keeps grains from rolling, 0 lets them roll freely
+    uint32_t combine;       // MoteCombine
+} MoteMaterial;
 
 // ---- The world ---------------------------------------------------------------------------------------------
 
@@ -166,6 +214,7 @@ typedef struct MoteWorld MoteWorld;
 // A particle's phase: its group in the low 24 bits, flags above.
 #define MOTE_PHASE_GROUP_MASK 0x00ffffffu
 #define MOTE_PHASE_FLUID      0x01000000u // takes part in density constraints
+#define MOTE_PHASE_SELF       0x02000000u // solid particles of this group collide with one another: grains
 #define MOTE_PHASE_REMOVED    0x80000000u // marked; gone after the next compaction
 
 MOTE_API MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out);
@@ -194,6 +243,69 @@ MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t
 // Shapes collide with every particle; volumes remove the particles inside them at each step.
 MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
 MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
+
+// The materials of particles. A group below `count` has the material of its own number, every other one what
+// mote_world_set_group_material says, or material 0. Without materials nothing rubs, bounces or sticks.
+MOTE_API MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materials, uint32_t count);
+MOTE_API MoteResult mote_world_set_group_material(MoteWorld *world, uint32_t group, uint32_t material);
+
+// ---- Bodies ------------------------------------------------------------------------------------------------
+
+// Particles that keep their shape (UPP section 5). A rigid body is one cluster that is matched exactly; a soft one is
+// pulled back by `stiffness`, and bends where it has overlapping clusters.
+typedef struct MoteBody {
+    uint32_t count;
+    const MoteVec3 *positions; // m, in the pose it starts with
+    const MoteVec3 *gradients; // outward unit gradient of the body's signed distance at each particle (UPP
+                               // section 5.1); NULL makes them plain spheres
+    const float *distances;    // m, signed distance at each particle, negative inside; NULL with gradients
+    const float *masses;       // kg, positive; NULL is `mass` for each
+    float mass;                // kg, of one particle
+    MoteVec3 velocity;         // m/s
+    MoteVec3 angular_velocity; // rad/s, about the centre of mass
+    uint32_t material;
+    float stiffness;       // 0 to 1, share of the deformation taken back in a step; 1 with one cluster is rigid
+    float cluster_spacing; // m, distance between cluster centres; 0 is one cluster
+    float cluster_radius;  // m, reach of a cluster; at least cluster_spacing for clusters to overlap
+    float plastic_yield;   // deformation over the body's radius beyond which it stays; 0 is never
+    float plastic_creep;   // 1/s, rate at which what is beyond the yield is forgotten
+    float plastic_limit;   // deformation over the contact distance at which a particle becomes a plain sphere
+} MoteBody;
+
+#define MOTE_NONE 0xffffffffu
+
+// Adds the body's particles with consecutive ids from *first_id, in a group of their own that does not collide with
+// itself. The body's members are the particles in this order; *body numbers bodies from 0.
+MOTE_API MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t *first_id, uint32_t *number);
+MOTE_API uint32_t mote_world_body_count(const MoteWorld *world);
+
+typedef struct MoteBodyState {
+    uint32_t group;             // phase group of its particles
+    uint32_t first_member;      // row of its first particle in the member table (MoteRenderView)
+    uint32_t members, clusters; // how many it was made of
+    uint32_t present;           // particles that are still there
+    MoteTransform pose;         // centre of mass, and rotation since the start; of a soft body the first cluster's
+    MoteVec3 velocity;          // m/s, of the centre of mass
+    MoteVec3 angular_velocity;  // rad/s
+    float mass;                 // kg
+} MoteBodyState;
+// Fills at most `capacity` rows, in the order of adding.
+MOTE_API MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_t capacity);
+
+// ---- Forces ------------------------------------------------------------------------------------------------
+
+typedef enum MoteForceKind {
+    MOTE_FORCE_DENSITY, // of density constraints
+    MOTE_FORCE_PAIRS,   // of contacts between particles, friction included
+    MOTE_FORCE_SHAPES,  // of contacts with shapes, friction included
+    MOTE_FORCE_BODIES,  // of shape matching
+    MOTE_FORCE_COUNT
+} MoteForceKind;
+
+// Whether steps record what their constraints did; costs memory and a pass for each kind and iteration.
+MOTE_API MoteResult mote_world_record_forces(MoteWorld *world, bool on);
+// 4 floats a particle, in the order of mote_world_read: N, the mean over the last step; and 0.
+MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, float *values);
 
 // One solver step of `time_step` seconds (UPP Algorithm 1).
 MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);

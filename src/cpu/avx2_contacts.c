@@ -102,7 +102,8 @@ void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];
             const bool swept = shape->inside_out == 0u && shape->kind != SHAPE_PLANE;
-            __m256 reach = _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, shape->position));
+            const float near = view->margin * 1.001f + view->adhesion_range;
+            __m256 reach = _mm256_add_ps(_mm256_set1_ps(near), rounding(p, shape->position));
             reach = swept ? _mm256_add_ps(reach, travelled) : reach;
             marks = _mm256_or_ps(marks, may_touch(shape, shape->rotation, shape->position, p, reach));
         }

@@ -2,8 +2,15 @@
 #if defined(__x86_64__)
 #include "cpu/avx2_idle.h"
 #include "cpu/avx2_twins.h"
+#include "kernels/kernels.h"
 
 #include <math.h>
+
+// Solids that weigh less than liquid in its density (UPP eq. 27) need every neighbour's phase.
+static bool weighted(const MoteView *view)
+{
+    return view->has_solids != 0u && view->solid_weight != 1.0f;
+}
 
 // What a sum of Poly6 over a padded list lacks: the particle's own share, less that of each padding entry.
 static inline float own_share(uint count, float squared_support)
@@ -91,6 +98,10 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
 
 void avx2_density_lambda(const MoteView *view, uint begin, uint end)
 {
+    if (weighted(view)) {
+        cpu_kernels[KERNEL_ID_density_lambda](view, begin, end);
+        return;
+    }
     if (!idle_possible(view)) {
         lambda_range(view, begin, end);
         return;
@@ -105,6 +116,10 @@ void avx2_density_lambda(const MoteView *view, uint begin, uint end)
 
 void avx2_measure_density(const MoteView *view, uint begin, uint end)
 {
+    if (weighted(view)) {
+        cpu_kernels[KERNEL_ID_measure_density](view, begin, end);
+        return;
+    }
     for (uint i = begin; i < end; i++) {
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         view->densities[i] = view->density_scale * density_sum(view->predicted, view->predicted[i], list,
@@ -161,6 +176,10 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
     const float scale = view->gradient_scale * view->over_relaxation;
     bool moved = false;
     for (uint i = begin; i < end; i++) {
+        if ((view->phases[i] & PHASE_FLUID) == 0u) {
+            density_delta(view, i); // looks at phases
+            continue;
+        }
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];

@@ -49,6 +49,10 @@ void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
     const float drift_scale = 4.0f * view->viscosity * view->poly6_scale * view->rest_volume;
     const float vorticity_scale = view->spiky_scale * view->rest_volume;
     for (uint i = begin; i < end; i++) {
+        if ((view->phases[i] & PHASE_FLUID) == 0u) {
+            smooth_velocity(view, i); // looks at phases
+            continue;
+        }
         const vec4 p = view->positions[i], v = view->velocities[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];

@@ -34,10 +34,18 @@ struct __attribute__((packed)) PackedView {
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define ELEMENT(type, size) static_assert(sizeof(type) % (size) == 0, "size of " #type);
 #include "kernels/view.def"
-static_assert(sizeof(Shape) == 96 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
+static_assert(sizeof(Shape) == 112 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
               "layout of Shape");
 
-static_assert(MOTE_PHASE_FLUID == PHASE_FLUID && MOTE_PHASE_REMOVED == PHASE_REMOVED, "phases");
+static_assert(sizeof(Material) == 32 && sizeof(Cluster) == 96 && sizeof(Motion) == 112, "layout of solids");
+static_assert(offsetof(Cluster, creep) == 64 && offsetof(Motion, start_centre) == 32, "layout of solids");
+
+static_assert(MOTE_PHASE_FLUID == PHASE_FLUID && MOTE_PHASE_REMOVED == PHASE_REMOVED && MOTE_PHASE_SELF == PHASE_SELF &&
+                  MOTE_PHASE_GROUP_MASK == PHASE_GROUP && MOTE_NONE == NONE && MOTE_FORCE_COUNT == FORCE_KINDS,
+              "phases");
+static_assert(MOTE_COMBINE_MINIMUM == COMBINE_MINIMUM && MOTE_COMBINE_MULTIPLY == COMBINE_MULTIPLY &&
+                  MOTE_COMBINE_MAXIMUM == COMBINE_MAXIMUM,
+              "rules of combination");
 static_assert(MOTE_SHAPE_PLANE == SHAPE_PLANE && MOTE_SHAPE_BOX == SHAPE_BOX && MOTE_SHAPE_SPHERE == SHAPE_SPHERE &&
                   MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE,
               "shape kinds");

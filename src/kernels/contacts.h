@@ -63,32 +63,38 @@ FUNCTION vec4 sweep(Shape shape, vec3 start, vec3 p, float margin)
     return v4_from_v3(v3_add_scaled(start, way, travelled / length), 1.0f);
 }
 
-// Friction against a surface that moves by `surface_motion` in the step; `depth` is how far the contact pushed
-// (UPP eq. 23 and 24 with a partner of infinite mass).
-FUNCTION vec3 apply_friction(Shape shape, vec3 p, vec3 start, vec3 normal, float depth)
+// Friction against a surface that moves through the step; `depth` is how far the contact pushed (UPP eq. 23 and 24 with
+// a partner of infinite mass).
+FUNCTION vec3 apply_friction(Shape shape, Material pair, vec3 p, vec3 start, vec3 normal, float depth)
 {
-    if (shape.static_friction <= 0.0f && shape.kinetic_friction <= 0.0f) {
+    if (pair.static_friction <= 0.0f && pair.kinetic_friction <= 0.0f) {
         return p;
     }
     const vec3 carried = from_shape(shape, to_shape_at_start(shape, start)); // where the surface takes it
     const vec3 motion = v3_sub(p, carried);
     const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
-    const float distance = v3_length(sliding);
-    if (distance < shape.static_friction * depth) {
-        return v3_sub(p, sliding);
+    return v3_add_scaled(p, sliding, -friction_share(pair, v3_length(sliding), depth));
+}
+
+// Draws a particle that is a little beyond contact towards the shape, once a step.
+FUNCTION vec3 apply_adhesion(VIEW_COMMA Material pair, vec3 p, vec3 normal, float gap)
+{
+    if (pair.adhesion <= 0.0f || PARAMETER(iteration) != 0u || gap >= PARAMETER(adhesion_range)) {
+        return p;
     }
-    const float held = min_f32(shape.kinetic_friction * depth / max_f32(distance, 1e-30f), 1.0f);
-    return v3_add_scaled(p, sliding, -held);
+    const float pull = min_f32(pair.adhesion * PARAMETER(time_step) * PARAMETER(time_step), gap);
+    return v3_add_scaled(p, normal, -pull);
 }
 
 KERNEL(solve_contacts)
 {
     const vec4 particle = LOAD(predicted, i);
-    if (particle.w <= 0.0f) {
-        return;
+    if (particle.w <= 0.0f || rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
+        return; // rigid bodies meet shapes in match_clusters
     }
     const vec3 start = v3_from_v4(LOAD(positions, i));
     const float margin = PARAMETER(margin);
+    const uint phase = LOAD(phases, i);
 
     vec3 p = v3_from_v4(particle);
     bool touched = true;
@@ -115,12 +121,19 @@ KERNEL(solve_contacts)
                 }
             }
             const vec4 way_out = penetration(shape, local, margin);
+            const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
+            const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
             if (way_out.w <= 0.0f) {
+                if (pass == 0u && PARAMETER(adhesion_range) > 0.0f) {
+                    p = apply_adhesion(VIEW_HERE_COMMA pair, p, normal, -way_out.w);
+                    moved = moved || pair.adhesion > 0.0f;
+                }
                 continue;
             }
-            const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
             p = v3_add_scaled(p, normal, way_out.w);
-            p = apply_friction(shape, p, start, normal, way_out.w);
+            if (PARAMETER(velocity_friction) == 0u) {
+                p = apply_friction(shape, pair, p, start, normal, way_out.w);
+            }
             touched = true;
         }
         moved = moved || touched;
@@ -136,7 +149,7 @@ KERNEL(solve_contacts)
 KERNEL(stabilize_contacts)
 {
     const vec4 position = LOAD(positions, i);
-    if (position.w <= 0.0f) {
+    if (position.w <= 0.0f || rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
         return;
     }
     const float margin = PARAMETER(margin);
@@ -158,15 +171,18 @@ KERNEL(stabilize_contacts)
     }
 }
 
-// Gives back a fraction of the normal speed at which a particle met a shape. `before` is the velocity it was
-// predicted with, `after` the one the solver left it.
-FUNCTION vec3 apply_restitution(VIEW_COMMA vec3 p, vec3 before, vec3 after)
+// Gives back a fraction of the normal speed at which a particle met a shape, and takes some of its sliding where
+// friction acts on velocities. `before` is the velocity it was predicted with, `after` the one the solver left it.
+FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 after)
 {
     const float dt = PARAMETER(time_step);
     const float margin = PARAMETER(margin);
+    const uint phase = LOAD(phases, i);
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
-        if (shape.restitution <= 0.0f) {
+        const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
+        if (pair.restitution <= 0.0f && PARAMETER(velocity_friction) == 0u) {
             continue;
         }
         const vec3 local = to_shape(shape, p);
@@ -178,9 +194,19 @@ FUNCTION vec3 apply_restitution(VIEW_COMMA vec3 p, vec3 before, vec3 after)
         const vec3 surface = v3_scale(v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
         const float approach = v3_dot(v3_sub(before, surface), normal);
         const float leaving = v3_dot(v3_sub(after, surface), normal);
-        const float wanted = -shape.restitution * approach;
+        const float wanted = -pair.restitution * approach;
+        float share = 1.0f; // of a rigid body's particle: what makes the body as fast
+        if (cluster != NONE) {
+            const Answer answer = answer_of(VIEW_HERE_COMMA i, cluster, v4_from_v3(p, LOAD(predicted, i).w), normal);
+            share = answer.moves / answer.resists;
+        }
         if (approach < -PARAMETER(bounce_speed) && leaving < wanted) {
-            after = v3_add_scaled(after, normal, wanted - leaving);
+            after = v3_add_scaled(after, normal, (wanted - leaving) * share);
+        }
+        if (PARAMETER(velocity_friction) != 0u) {
+            const vec3 motion = v3_sub(after, surface);
+            const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
+            after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
         }
     }
     return after;

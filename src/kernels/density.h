@@ -9,11 +9,17 @@
 FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
 {
     const float squared_support = PARAMETER(support_squared);
+    const bool weighted = PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
     float density = poly6(0.0f, squared_support);
     for (uint k = 0u; k < count; k++) {
-        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec4 other = LOAD(predicted, j);
         const vec3 offset = v3_sub(position, v3_from_v4(other));
-        density += poly6(v3_dot(offset, offset), squared_support);
+        float weight = poly6(v3_dot(offset, offset), squared_support);
+        if (weighted && !is_fluid(LOAD(phases, j))) {
+            weight *= PARAMETER(solid_weight); // UPP eq. 27
+        }
+        density += weight;
     }
     return density * PARAMETER(density_scale);
 }
@@ -60,7 +66,7 @@ KERNEL(density_lambda)
 
     const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
     float lambda = 0.0f;
-    if ((LOAD(phases, i) & PHASE_FLUID) != 0u) {
+    if (is_fluid(LOAD(phases, i))) {
         const float error = max_f32(density - 1.0f, -PARAMETER(max_tension));
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
@@ -88,10 +94,15 @@ KERNEL(density_delta)
     const uint start = LOAD(neighbour_starts, i);
     const float support = PARAMETER(support);
     const float pressure_scale = PARAMETER(pressure_scale);
+    const bool solid = !is_fluid(LOAD(phases, i));
 
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k++) {
-        const vec4 other = LOAD(estimates, LOAD(neighbours, neighbour_slot(start, k)));
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        if (solid && !is_fluid(LOAD(phases, j))) {
+            continue; // two solids have no pressure
+        }
+        const vec4 other = LOAD(estimates, j);
         const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
         const float squared_distance = v3_dot(offset, offset);
         float lambda = estimate.w + other.w;
@@ -105,6 +116,10 @@ KERNEL(density_delta)
         scale = scale / F32(count + 1u); // its own constraint and one for each neighbour
     }
     delta = v3_limit(v3_mul(v3_scale(delta, scale), PARAMETER(motion_mask)), PARAMETER(max_correction));
+    if (solid && rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
+        add_push(VIEW_HERE_COMMA i, delta, 0.0f);
+        return;
+    }
     STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(particle), delta), particle.w));
 }
 

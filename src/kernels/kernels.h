@@ -6,11 +6,16 @@
 
 #include "smoothing.h"
 #include "shapes.h"
+#include "materials.h"
 
 #include "predict.h"
 #include "neighbours.h"
+#include "bodies.h"
 #include "density.h"
 #include "contacts.h"
+#include "matching.h"
+#include "pairs.h"
+#include "forces.h"
 #include "velocity.h"
 
 #endif

@@ -17,11 +17,26 @@ KERNEL(update_velocity)
         moved = v3(0.0f, 0.0f, 0.0f);
     }
     vec3 velocity = v3_scale(moved, 1.0f / dt);
-    if (v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance)) { // UPP eq. 14
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
+    bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
+    if (cluster != NONE) { // a body sleeps as a whole
+        asleep = LOAD(motions, cluster).asleep != 0u;
+        velocity = velocity_in_cluster(VIEW_HERE_COMMA cluster, v3_from_v4(end));
+    } else {
+        const vec3 change = v3_sub(velocity, before);
+        const float limit = PARAMETER(max_velocity_change);
+        if (v3_dot(change, change) > limit * limit) {
+            velocity = v3_add(before, v3_limit(change, limit));
+        }
+    }
+    if (asleep) {
         end = start;
         velocity = v3(0.0f, 0.0f, 0.0f);
     } else {
-        velocity = apply_restitution(VIEW_HERE_COMMA v3_from_v4(end), before, velocity);
+        velocity = bounce_off_shapes(VIEW_HERE_COMMA i, v3_from_v4(end), before, velocity);
+        if (PARAMETER(bouncing) != 0u || PARAMETER(velocity_friction) != 0u) {
+            velocity = v3_add(velocity, v3_from_v4(LOAD(estimates, i))); // of bounce_pairs
+        }
     }
     STORE(predicted, i, end);
     STORE(positions, i, end);
@@ -40,6 +55,7 @@ KERNEL(smooth_velocity)
     const float support = PARAMETER(support);
     const float squared_support = PARAMETER(support_squared);
     const bool with_vorticity = PARAMETER(confinement) > 0.0f;
+    const bool solid = !is_fluid(LOAD(phases, i));
 
     vec3 drift = v3(0.0f, 0.0f, 0.0f);
     vec3 vorticity = v3(0.0f, 0.0f, 0.0f);
@@ -50,7 +66,9 @@ KERNEL(smooth_velocity)
         const vec3 offset = v3_sub(v3_from_v4(position), v3_from_v4(other));
         const vec3 relative = v3_sub(v3_from_v4(other_velocity), v3_from_v4(velocity));
         const float squared_distance = v3_dot(offset, offset);
-
+        if (solid && !is_fluid(LOAD(phases, j))) {
+            continue; // two solids: none of them flows
+        }
         const float pair = (velocity.w + other_velocity.w) * (position.w + other.w) + 1e-30f;
         drift = v3_add_scaled(drift, relative, poly6(squared_distance, squared_support) / pair);
         if (with_vorticity) {
@@ -73,7 +91,7 @@ KERNEL(smooth_velocity)
 FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
 {
     const float unclear = 0.05f * magnitude / PARAMETER(support);
-    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f) {
+    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f && is_fluid(LOAD(phases, i))) {
         const vec3 direction = v3_scale(eta, 1.0f / (v3_length(eta) + unclear));
         const vec3 force = v3_mul(v3_cross(direction, v3_from_v4(LOAD(vorticities, i))), PARAMETER(motion_mask));
         const vec4 velocity = LOAD(velocities, i);

@@ -9,7 +9,18 @@
 #define CELL_RUN_LIMIT  14u         // runs of a 3x3x3 neighbourhood in Z-order, see link_cells
 #define NEIGHBOUR_BLOCK 8u          // entries; a 32-byte sector of a GPU, an AVX2 register
 #define PHASE_FLUID     0x01000000u // MOTE_PHASE_FLUID
+#define PHASE_SELF      0x02000000u // MOTE_PHASE_SELF
 #define PHASE_REMOVED   0x80000000u // MOTE_PHASE_REMOVED
+#define PHASE_GROUP     0x00ffffffu // MOTE_PHASE_GROUP_MASK
+#define NONE            0xffffffffu // no member, no cluster, no particle
+
+#define MEMBER_CHUNK    64u // entries of a cluster that one invocation sums up
+#define CHUNK_SUMS      4u  // vec4s of a chunk's sums
+#define CLUSTER_RIGID   1u  // flag: the only cluster of a body that keeps its shape exactly
+#define FORCE_KINDS     4u  // MOTE_FORCE_COUNT
+#define FORCE_BY_SHAPES 2u  // MOTE_FORCE_*
+#define FORCE_BY_BODIES 3u
+#define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
 
 #define COUNTER_REMOVED        0u // particles that got KEY_REMOVED
 #define COUNTER_UNHEALTHY      1u // particles whose position was not finite after the solve
@@ -37,6 +48,65 @@ STRUCT(Shape)
     float kinetic_friction;
     float restitution;
     float bounding_radius; // m, around position; solid boxes, spheres and capsules only
+    float adhesion;        // m/s^2
+    uint combine;          // COMBINE_*
+    uint unused_0, unused_1;
+};
+
+#define COMBINE_AVERAGE  0u // MOTE_COMBINE_*
+#define COMBINE_MINIMUM  1u
+#define COMBINE_MULTIPLY 2u
+#define COMBINE_MAXIMUM  3u
+
+// A MoteMaterial.
+STRUCT(Material)
+{
+    float static_friction;
+    float kinetic_friction;
+    float restitution;
+    float adhesion; // m/s^2
+    float rolling_friction;
+    uint combine; // COMBINE_*
+    uint unused_0, unused_1;
+};
+
+// Particles that are matched to a shape (UPP section 5). Symmetric matrices are diagonal (xx, yy, zz) and rest (xy,
+// xz, yz), in the frame of the rest pose.
+STRUCT(Cluster)
+{
+    vec3 inertia_diagonal; // kg m^2
+    float mass;            // kg
+    vec3 inertia_rest;
+    float radius;          // m, of its farthest particle
+    vec3 inverse_diagonal; // pseudo-inverse of the inertia: no response about an axis that has none
+    float pull;            // share of the deformation that an iteration takes back
+    vec3 inverse_rest;
+    float yield;      // m, deformation that does not stay; 0 is no plasticity
+    float creep;      // 1/s
+    float limit;      // m, deformation that ends a particle's distance field
+    uint first_chunk; // of its sums
+    uint chunk_count;
+    uint first_entry;
+    uint entry_count;
+    uint flags; // CLUSTER_*
+    uint body;
+};
+
+// A rigid cluster's motion through the step.
+STRUCT(Motion)
+{
+    vec4 start_rotation;
+    vec4 aim_rotation; // where it would go without constraints
+    vec3 start_centre; // m
+    uint asleep;       // 1: it stays at its start
+    vec3 aim_centre;   // m
+    float unused;
+    vec3 velocity; // m/s
+    float unused_1;
+    vec3 momentum; // angular, kg m^2/s
+    float unused_2;
+    vec3 spin; // rad/s, at the end of the step
+    float unused_3;
 };
 
 #if defined(VULKAN)

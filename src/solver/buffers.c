@@ -18,7 +18,7 @@ static void *reallocate(MoteWorld *world, void *old, size_t element, uint64_t ca
 {
     const BackendFunctions *functions = world->backend->functions;
     void *grown = functions->allocate(world->backend, (size_t)(element * capacity));
-    if (grown != NULL && keep > 0) {
+    if (grown != NULL && keep > 0 && old != NULL) {
         functions->copy(world->backend, grown, old, (size_t)(element * keep));
     }
     return grown;
@@ -122,6 +122,16 @@ MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
     }
     if (result == MOTE_OK && world->settings.vorticity > 0.0f) {
         result = resize(world, CAPACITY_VORTICITY, room, 0);
+    }
+    if (result == MOTE_OK && world->view.has_solids != 0u) {
+        result = resize(world, CAPACITY_SOLIDS, room, world->view.particle_count);
+    }
+    if (result == MOTE_OK && world->settings.stack_height == MOTE_STACK_CONTACTS) {
+        result = resize(world, CAPACITY_HEIGHTS, room, world->view.particle_count);
+    }
+    if (result == MOTE_OK && world->recording_forces) {
+        result = resize(world, CAPACITY_FORCES, MOTE_FORCE_COUNT * room, 0);
+        result = result == MOTE_OK ? resize(world, CAPACITY_FORCE_MARKS, room, 0) : result;
     }
     world->lists_are_current = lists_are_current && room == before;
     return result;

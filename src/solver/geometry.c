@@ -23,7 +23,8 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
 {
     const MoteVec3 size = from->half_size;
     const float numbers[] = {
-        size.x, size.y, size.z, from->radius, from->static_friction, from->kinetic_friction, from->restitution};
+        size.x,        size.y, size.z, from->radius, from->static_friction, from->kinetic_friction, from->restitution,
+        from->adhesion};
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         if (!isfinite(numbers[k]) || numbers[k] < 0.0f) {
             return mote_fail(MOTE_ERROR_INPUT,
@@ -34,6 +35,9 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
     if (from->restitution > 1.0f) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u has restitution %g, expected 0 to 1", what, i,
                          (double)from->restitution);
+    }
+    if (from->combine > MOTE_COMBINE_MAXIMUM) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s %u has combine %u, expected a MoteCombine", what, i, from->combine);
     }
     if (from->kind > MOTE_SHAPE_CAPSULE) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u has kind %u, expected a MoteShapeKind", what, i, from->kind);
@@ -46,6 +50,8 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
         .static_friction = from->static_friction,
         .kinetic_friction = from->kinetic_friction,
         .restitution = from->restitution,
+        .adhesion = from->adhesion,
+        .combine = from->combine,
     };
     MoteResult result = convert_pose(what, i, from->to, &to->position, &to->rotation);
     result = result == MOTE_OK ? convert_pose(what, i, from->from, &to->start_position, &to->start_rotation) : result;
@@ -95,7 +101,15 @@ static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capaci
 
 MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count)
 {
-    return set_shapes(world, "shape", CAPACITY_SHAPES, shapes, count, &world->view.shapes, &world->view.shape_count);
+    const MoteResult result =
+        set_shapes(world, "shape", CAPACITY_SHAPES, shapes, count, &world->view.shapes, &world->view.shape_count);
+    if (result == MOTE_OK) {
+        world->sticky_shapes = false;
+        for (uint32_t i = 0; i < count; i++) {
+            world->sticky_shapes |= shapes[i].adhesion > 0.0f;
+        }
+    }
+    return result;
 }
 
 MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count)

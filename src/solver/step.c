@@ -6,6 +6,12 @@
 #include <math.h>
 
 static MoteResult find_neighbours(MoteWorld *world);
+static void stabilize(MoteWorld *world);
+static void predict_bodies(MoteWorld *world);
+static void solve_density(MoteWorld *world);
+static void solve_pairs(MoteWorld *world);
+static void solve_shapes(MoteWorld *world);
+static void solve_bodies(MoteWorld *world);
 static void update_velocities(MoteWorld *world);
 static MoteResult check_health(MoteWorld *world);
 
@@ -27,14 +33,14 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
         }
     }
     if (view->particle_count > 0) { // kill volumes may have taken the last ones
-        for (uint32_t i = 0; i < world->settings.stabilization_iterations && view->shape_count > 0; i++) {
-            LAUNCH(world, stabilize_contacts); // lines 10-15
-        }
+        stabilize(world);           // lines 10-15
+        predict_bodies(world);
         for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
             view->iteration = i;
-            LAUNCH(world, density_lambda);
-            LAUNCH(world, density_delta);
-            LAUNCH(world, solve_contacts);
+            solve_density(world);
+            solve_pairs(world);
+            solve_shapes(world);
+            solve_bodies(world);
         }
         update_velocities(world); // lines 23-28
         const MoteResult healthy = check_health(world);
@@ -42,25 +48,151 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
             return healthy;
         }
     }
+    world->last_time_step = time_step;
     world->steps++;
     return MOTE_OK;
+}
+
+// ---- Constraint groups -------------------------------------------------------------------------------------
+
+static void swap(vec4 **a, vec4 **b)
+{
+    vec4 *const first = *a;
+    *a = *b;
+    *b = first;
+}
+
+static void begin_group(MoteWorld *world)
+{
+    if (world->recording_forces) {
+        LAUNCH(world, mark_forces);
+    }
+}
+
+static void end_group(MoteWorld *world, MoteForceKind kind)
+{
+    if (world->recording_forces) {
+        world->view.force_kind = kind;
+        LAUNCH(world, record_forces);
+    }
+}
+
+static void solve_density(MoteWorld *world)
+{
+    if (world->has_fluid) {
+        begin_group(world);
+        LAUNCH(world, density_lambda);
+        LAUNCH(world, density_delta);
+        end_group(world, MOTE_FORCE_DENSITY);
+    }
+}
+
+static void solve_pairs(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    view->contact_points = view->predicted;
+    if (view->has_solids != 0u) {
+        begin_group(world);
+        LAUNCH(world, solve_pairs);
+        swap(&view->predicted, &view->estimates);
+        view->contact_points = view->predicted;
+        end_group(world, MOTE_FORCE_PAIRS);
+    }
+}
+
+static void solve_shapes(MoteWorld *world)
+{
+    begin_group(world);
+    LAUNCH(world, solve_contacts);
+    end_group(world, MOTE_FORCE_SHAPES);
+}
+
+static void match_shapes(MoteWorld *world)
+{
+    LAUNCH(world, sum_members);
+    LAUNCH(world, match_clusters);
+    LAUNCH(world, match_members);
+}
+
+static void solve_bodies(MoteWorld *world)
+{
+    if (world->view.cluster_count > 0) {
+        begin_group(world);
+        match_shapes(world);
+        end_group(world, MOTE_FORCE_BODIES);
+    }
+}
+
+// How many contacts the rigid bodies have at the present contact points.
+static void count_contacts(MoteWorld *world)
+{
+    LAUNCH(world, count_contacts);
+    LAUNCH(world, count_cluster_contacts);
+    LAUNCH(world, clear_pushes);
+}
+
+// Contacts that are violated before anything has moved are corrected without giving speed (UPP section 4.4).
+static void stabilize(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    view->stabilizing = 1;
+    for (uint32_t i = 0; i < world->settings.stabilization_iterations; i++) {
+        view->contact_points = view->positions;
+        if (view->cluster_count > 0) {
+            count_contacts(world);
+        }
+        if (view->has_solids != 0u) {
+            LAUNCH(world, solve_pairs);
+            LAUNCH(world, shift_predicted);
+            swap(&view->positions, &view->estimates);
+            view->contact_points = view->positions;
+        }
+        if (view->shape_count > 0) {
+            LAUNCH(world, stabilize_contacts);
+        }
+        if (view->cluster_count > 0) {
+            match_shapes(world);
+        }
+    }
+    view->stabilizing = 0;
+}
+
+static void predict_bodies(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    if (view->cluster_count > 0) {
+        LAUNCH(world, sum_momenta);
+        LAUNCH(world, predict_clusters);
+        LAUNCH(world, place_members);
+        view->contact_points = view->predicted;
+        count_contacts(world);
+    }
+    if (world->recording_forces) {
+        LAUNCH(world, clear_forces);
+    }
 }
 
 static void update_velocities(MoteWorld *world)
 {
     MoteView *view = &world->view;
     if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
-        LAUNCH(world, solve_contacts);
+        solve_shapes(world);
+        solve_bodies(world);
         LAUNCH(world, measure_density);
     }
-    LAUNCH(world, update_velocity);
-    if (view->viscosity > 0.0f || view->confinement > 0.0f) {
-        LAUNCH(world, smooth_velocity);
-        vec4 *const before = view->velocities; // the kernel wrote the new velocities to the estimates
-        view->velocities = view->estimates;
-        view->estimates = before;
+    if (view->cluster_count > 0) {
+        LAUNCH(world, creep_entries);
+        LAUNCH(world, finish_clusters);
     }
-    if (view->confinement > 0.0f) {
+    if (view->bouncing != 0u || view->velocity_friction != 0u) {
+        LAUNCH(world, bounce_pairs);
+    }
+    LAUNCH(world, update_velocity);
+    if (world->has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
+        LAUNCH(world, smooth_velocity);
+        swap(&view->velocities, &view->estimates); // the kernel wrote the new velocities to the estimates
+    }
+    if (world->has_fluid && view->confinement > 0.0f) {
         LAUNCH(world, confine_vorticity);
     }
 }
@@ -140,6 +272,10 @@ static MoteResult find_neighbours(MoteWorld *world)
     result = world_build_cells(world);
     result = result == MOTE_OK ? build_lists(world) : result;
     world->lists_are_current = result == MOTE_OK;
+    if (result == MOTE_OK && view->member_count > 0) {
+        LAUNCH(world, clear_members);
+        LAUNCH(world, locate_members);
+    }
     return result;
 }
 
@@ -187,6 +323,9 @@ MoteResult world_sort_particles(MoteWorld *world)
     gather_vec4(world, &view->predicted);
     gather_uint(world, &view->ids);
     gather_uint(world, &view->phases);
+    if (view->members != NULL) {
+        gather_uint(world, &view->members);
+    }
     for (uint32_t c = 0; c < world->channel_count; c++) {
         const Channel *channel = &world->channels[c];
         uint *const scratch = (uint *)view->estimates;
@@ -230,11 +369,34 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->pressure_power = settings->artificial_pressure_power;
 
     view->max_step = (float)(settings->max_displacement > 0.0f ? settings->max_displacement * h : unlimited);
+    if (settings->max_speed > 0.0f) {
+        view->max_step = fminf(view->max_step, settings->max_speed * time_step);
+    }
+    view->max_velocity_change =
+        settings->max_acceleration > 0.0f ? settings->max_acceleration * time_step : (float)unlimited;
     view->max_correction = (float)(settings->max_correction > 0.0f ? settings->max_correction * h : unlimited);
     view->margin = settings->collision_distance * settings->spacing;
     view->sleep_distance = settings->sleep_speed * time_step;
     const MoteVec3 g = settings->gravity;
-    view->bounce_speed = 2.0f * time_step * sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
+    const float fall = sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
+    view->bounce_speed = 2.0f * time_step * fall;
+
+    view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
+    view->contact_distance = settings->solid_distance * settings->spacing;
+    view->fluid_distance = settings->spacing;
+    view->solid_weight = settings->solid_density_weight;
+    view->contact_relaxation = settings->contact_relaxation;
+    view->contacts_global = settings->contact_averaging == MOTE_CONTACTS_GLOBAL;
+    view->velocity_friction = settings->friction_model == MOTE_FRICTION_VELOCITY;
+    view->stack_scaling = settings->stack_scaling;
+    view->stack_ground = settings->stack_ground;
+    view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && view->heights != NULL;
+    view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
+    view->bouncing = world->bouncing && view->has_solids != 0u;
+    view->entry_count = world->entry_count;
+    const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
+    view->hold_scale = ratio * ratio;
+    view->recording = world->recording_forces;
 
     view->viscosity = settings->viscosity;
     view->confinement = settings->vorticity * settings->spacing * time_step;

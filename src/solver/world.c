@@ -45,6 +45,12 @@ static MoteResult check_settings(const MoteSettings *s)
         {"max_correction", s->max_correction, false},
         {"collision_distance", s->collision_distance, false},
         {"sleep_speed", s->sleep_speed, false},
+        {"max_speed", s->max_speed, false},
+        {"max_acceleration", s->max_acceleration, false},
+        {"solid_distance", s->solid_distance, true},
+        {"solid_density_weight", s->solid_density_weight, false},
+        {"contact_relaxation", s->contact_relaxation, true},
+        {"stack_scaling", s->stack_scaling, false},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const float value = numbers[i].value;
@@ -64,8 +70,19 @@ static MoteResult check_settings(const MoteSettings *s)
         return mote_fail(MOTE_ERROR_INPUT, "settings.density_mode and averaging are %u and %u, expected 0 or 1 each",
                          s->density_mode, s->averaging);
     }
-    if (!finite3(s->gravity)) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.gravity is not finite");
+    if (s->contact_averaging > MOTE_CONTACTS_GLOBAL || s->friction_model > MOTE_FRICTION_VELOCITY ||
+        s->stack_height > MOTE_STACK_CONTACTS) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "settings.contact_averaging, friction_model and stack_height are %u, %u and %u, expected 0 or "
+                         "1 each",
+                         s->contact_averaging, s->friction_model, s->stack_height);
+    }
+    if (s->solid_distance > s->support_ratio) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.solid_distance is %g, expected at most support_ratio, which is %g",
+                         (double)s->solid_distance, (double)s->support_ratio);
+    }
+    if (!finite3(s->gravity) || !isfinite(s->stack_ground)) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.gravity or stack_ground is not finite");
     }
     if (s->artificial_pressure_distance >= 1.0f || s->artificial_pressure_power == 0) {
         return mote_fail(MOTE_ERROR_INPUT,
@@ -90,9 +107,14 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     if (reserved != MOTE_OK) {
         return reserved;
     }
+    const bool other_iterations = settings->iterations != world->settings.iterations;
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
-    return MOTE_OK;
+    MoteResult result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]); // heights, if wanted now
+    if (result == MOTE_OK && other_iterations && world->body_count > 0) {
+        result = world_set_pulls(world);
+    }
+    return result;
 }
 
 MoteSettings mote_world_settings(const MoteWorld *world)
@@ -141,6 +163,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->host.velocities);
     free(world->host.ids);
     free(world->host.phases);
+    free(world->bodies);
     free(world);
 }
 
@@ -213,6 +236,10 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     } else {
         result = world_reserve_particles(world, (uint64_t)before + count);
     }
+    const bool fluid = (particles->phase & MOTE_PHASE_FLUID) != 0;
+    if (result == MOTE_OK && !fluid) {
+        result = world_reserve_solids(world);
+    }
     if (result == MOTE_OK) {
         for (uint32_t i = 0; i < count; i++) {
             const MoteVec3 p = particles->positions[i];
@@ -231,6 +258,13 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
         functions->upload(world->backend, view->velocities + before, velocities, count * sizeof *velocities);
         functions->upload(world->backend, view->ids + before, ids, count * sizeof *ids);
         functions->upload(world->backend, view->phases + before, phases, count * sizeof *phases);
+        if (view->members != NULL) { // none of them yet
+            memset(ids, 0xff, count * sizeof *ids);
+            functions->upload(world->backend, view->members + before, ids, count * sizeof *ids);
+        }
+        const uint32_t group = particles->phase & MOTE_PHASE_GROUP_MASK;
+        world->next_group = world->next_group > group + 1 ? world->next_group : group + 1;
+        world->has_fluid |= fluid;
         for (uint32_t c = 0; c < world->channel_count; c++) { // old values may linger behind the end
             const Channel *channel = &world->channels[c];
             memset(positions, 0, count * sizeof *positions);

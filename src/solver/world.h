@@ -20,6 +20,18 @@ typedef enum Capacity {
     CAPACITY_SHAPES,
     CAPACITY_KILL_VOLUMES,
     CAPACITY_COUNTERS,
+    CAPACITY_SOLIDS,  // particles, once some are solid
+    CAPACITY_HEIGHTS, // particles, while stacks are measured by contacts
+    CAPACITY_MATERIALS,
+    CAPACITY_GROUPS,
+    CAPACITY_MEMBERS,
+    CAPACITY_MEMBERS_AND_ONE,
+    CAPACITY_ENTRIES,
+    CAPACITY_CLUSTERS,
+    CAPACITY_CHUNKS,
+    CAPACITY_CHUNK_SUMS,
+    CAPACITY_FORCES,      // MOTE_FORCE_COUNT a particle, while they are recorded
+    CAPACITY_FORCE_MARKS, // particles, while they are recorded
     CAPACITY_COUNT
 } Capacity;
 
@@ -28,6 +40,12 @@ typedef struct Channel {
     uint32_t components;
     uint *words; // backend memory, `components` a particle
 } Channel;
+
+// A body as the host remembers it (bodies.c).
+typedef struct BodyRow {
+    uint32_t group, first_member, member_count, first_cluster, cluster_count;
+    float stiffness; // a step
+} BodyRow;
 
 // What the rest lattice of the settings' spacing and support measures (rest_state.c).
 typedef struct RestState {
@@ -47,6 +65,15 @@ struct MoteWorld {
     float largest_inverse_mass; // of all particles there ever were, 1/kg
     uint32_t next_id;
     uint64_t steps, removed;
+    bool has_fluid;                       // some particle there ever was is liquid
+    bool sticky_materials, sticky_shapes; // some of them have adhesion
+    bool bouncing;                        // some material has restitution
+    bool recording_forces;
+    float last_time_step; // s; 0 before the first step
+    uint32_t next_group;  // above every group there ever was
+    uint32_t body_count, entry_count;
+    BodyRow *bodies; // on the host, in the order of adding
+    uint32_t body_capacity;
     bool lists_are_current;  // neighbour lists belong to the current particles
     uint32_t listed_entries; // of `neighbours`: every list lies within them
     uint32_t channel_count;
@@ -64,6 +91,11 @@ MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
 void world_free_buffers(MoteWorld *world);
 // NULL, with a message, if there is none of that name. world.c
 Channel *world_find_channel(MoteWorld *world, const char *name);
+
+// Makes room for what only solid particles have, once there are some. solids.c
+MoteResult world_reserve_solids(MoteWorld *world);
+// Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
+MoteResult world_set_pulls(MoteWorld *world);
 
 RestState rest_state_measure(const MoteSettings *settings);
 

@@ -1,0 +1,274 @@
+// bodies.h - rigid and deformable bodies by shape matching (UPP section 5, Mueller et al. 2005).
+//
+// A soft cluster is fitted to its deformed particles, its rotation warm-started from the last one, and pulls them back
+// (UPP eq. 15 and 16). A rigid one is the limit in which particles never leave their places: contacts push its
+// particles by what is in `pushes`, and the sums of those pushes move the whole. What contacts of a rigid body push
+// against is its mass, split among its contacts (Tonge et al. 2012), not the mass of a particle: so it converges
+// independently of the number of particles, and momentum is conserved.
+//
+// Sums over a cluster go in chunks of MEMBER_CHUNK entries, in order: the same for any number of threads.
+#ifndef MOTE_BODIES_H
+#define MOTE_BODIES_H
+
+// ---- Small matrices and rotations --------------------------------------------------------------------------
+
+FUNCTION vec3 symmetric_times(vec3 diagonal, vec3 rest, vec3 v)
+{
+    return v3(diagonal.x * v.x + rest.x * v.y + rest.y * v.z, rest.x * v.x + diagonal.y * v.y + rest.z * v.z,
+              rest.y * v.x + rest.z * v.y + diagonal.z * v.z);
+}
+
+FUNCTION vec4 quaternion_times(vec4 a, vec4 b)
+{
+    const vec3 u = v3_from_v4(a);
+    const vec3 v = v3_from_v4(b);
+    const vec3 w = v3_add(v3_add_scaled(v3_cross(u, v), v, a.w), v3_scale(u, b.w));
+    return v4_from_v3(w, a.w * b.w - v3_dot(u, v));
+}
+
+// Turns q further by the vector `angle`. The tangent of half of it is taken to third order, which is exact to 1e-5 at
+// half a radian: no trigonometric function, whose last bits differ between backends.
+FUNCTION vec4 turn_by(vec4 q, vec3 angle)
+{
+    const float squared = v3_dot(angle, angle);
+    const vec3 half_tangent = v3_scale(angle, 0.5f + squared * (1.0f / 24.0f));
+    const vec4 turned = quaternion_times(v4_from_v3(half_tangent, 1.0f), q);
+    const float length = sqrtf(turned.x * turned.x + turned.y * turned.y + turned.z * turned.z + turned.w * turned.w);
+    const float scale = 1.0f / length;
+    return v4(turned.x * scale, turned.y * scale, turned.z * scale, turned.w * scale);
+}
+
+// The vector by which `from` must be turned to be `to`, for small angles.
+FUNCTION vec3 angle_between(vec4 from, vec4 to)
+{
+    const vec4 way = quaternion_times(to, v4(-from.x, -from.y, -from.z, from.w));
+    return v3_scale(v3_from_v4(way), way.w < 0.0f ? -2.0f : 2.0f);
+}
+
+FUNCTION vec3 inertia_times(Cluster cluster, vec4 rotation, vec3 v)
+{
+    const vec3 local = symmetric_times(cluster.inertia_diagonal, cluster.inertia_rest, rotate_back(rotation, v));
+    return rotate(rotation, local);
+}
+
+FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
+{
+    const vec3 local = symmetric_times(cluster.inverse_diagonal, cluster.inverse_rest, rotate_back(rotation, v));
+    return rotate(rotation, local);
+}
+
+// ---- What contacts need to know of a particle --------------------------------------------------------------
+
+// The rigid cluster that a particle belongs to, or NONE.
+FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
+{
+    if (PARAMETER(member_count) == 0u) {
+        return NONE;
+    }
+    const uint member = LOAD(members, i);
+    if (member == NONE) {
+        return NONE;
+    }
+    const uint cluster = LOAD(member_clusters, member);
+    return (LOAD(clusters, cluster).flags & CLUSTER_RIGID) != 0u ? cluster : NONE;
+}
+
+// Gradient of the body's signed distance at its particle (xyz), turned with the body, and the distance (w).
+FUNCTION vec4 field_of(VIEW_COMMA uint i)
+{
+    if (PARAMETER(member_count) == 0u) {
+        return v4(0.0f, 0.0f, 0.0f, NO_FIELD);
+    }
+    const uint member = LOAD(members, i);
+    if (member == NONE) {
+        return v4(0.0f, 0.0f, 0.0f, NO_FIELD);
+    }
+    const vec4 field = LOAD(member_fields, member);
+    if (field.w >= NO_FIELD) {
+        return field;
+    }
+    const vec4 rotation = LOAD(cluster_rotations, LOAD(member_clusters, member));
+    return v4_from_v3(rotate(rotation, v3_from_v4(field)), field.w);
+}
+
+// e^x for x of moderate size, of multiplications and additions alone.
+FUNCTION float exponential(float x)
+{
+    const float y = clamp_f32(x, -40.0f, 40.0f) * (1.0f / 64.0f);
+    float e = 1.0f + y * (1.0f + y * (0.5f + y * (1.0f / 6.0f + y * (1.0f / 24.0f))));
+    for (uint n = 0u; n < 6u; n++) {
+        e = e * e;
+    }
+    return e;
+}
+
+// What inverse masses are multiplied by in contacts, so that what is below counts as heavier (UPP eq. 21).
+FUNCTION float stack_factor(VIEW_COMMA uint i, vec3 position)
+{
+    if (PARAMETER(stack_scaling) <= 0.0f) {
+        return 1.0f;
+    }
+    float height = v3_dot(position, PARAMETER(up)) - PARAMETER(stack_ground);
+    if (PARAMETER(stack_by_contacts) != 0u) {
+        height = LOAD(heights, i);
+    }
+    return exponential(PARAMETER(stack_scaling) * max_f32(height, 0.0f));
+}
+
+// How a particle answers a push along `normal`: by how much it moves for a unit of momentum (x), and what the
+// contact's multiplier must be divided by (y). Both are its inverse mass but for particles of rigid bodies.
+STRUCT(Answer)
+{
+    float moves;
+    float resists;
+};
+
+FUNCTION Answer answer_of(VIEW_COMMA uint i, uint cluster, vec4 particle, vec3 normal)
+{
+    Answer answer = {particle.w, particle.w};
+    vec3 reference = v3_from_v4(particle);
+    if (cluster != NONE) {
+        const Cluster body = LOAD(clusters, cluster);
+        const vec4 centre = LOAD(cluster_centres, cluster);
+        const vec4 rotation = LOAD(cluster_rotations, cluster);
+        reference = v3_from_v4(centre);
+        const vec3 arm = v3_cross(v3_sub(v3_from_v4(particle), reference), normal);
+        const vec3 local = rotate_back(rotation, arm);
+        const float turning = v3_dot(local, symmetric_times(body.inverse_diagonal, body.inverse_rest, local));
+        answer.resists = max_f32(centre.w, 1.0f) * (1.0f / body.mass + turning);
+    }
+    const float factor = stack_factor(VIEW_HERE_COMMA i, reference);
+    answer.moves *= factor;
+    answer.resists *= factor;
+    return answer;
+}
+
+// Adds what contacts did to a particle of a rigid body, and how many they were.
+FUNCTION void add_push(VIEW_COMMA uint i, vec3 push, float contacts)
+{
+    const vec4 before = LOAD(pushes, i);
+    STORE(pushes, i, v4_from_v3(v3_add(v3_from_v4(before), push), before.w + contacts));
+}
+
+// ---- Members -----------------------------------------------------------------------------------------------
+
+KERNEL(clear_members)
+{
+    STORE(member_slots, i, NONE);
+}
+
+KERNEL(locate_members)
+{
+    const uint member = LOAD(members, i);
+    if (member != NONE) {
+        STORE(member_slots, member, i);
+    }
+}
+
+// ---- The step's beginning ----------------------------------------------------------------------------------
+
+// Sums of a chunk of a rigid cluster for its motion: mass and offset from the last centre, momentum, angular momentum.
+KERNEL(sum_momenta)
+{
+    const uvec2 chunk = LOAD(chunks, i);
+    const uint cluster = LOAD(entry_clusters, chunk.x);
+    if ((LOAD(clusters, cluster).flags & CLUSTER_RIGID) == 0u) {
+        return;
+    }
+    const vec3 centre = v3_from_v4(LOAD(cluster_centres, cluster));
+    const vec4 rotation = LOAD(cluster_rotations, cluster);
+    const vec3 origin = v3_from_v4(LOAD(cluster_origins, cluster));
+    vec4 offsets = v4(0.0f, 0.0f, 0.0f, 0.0f);
+    vec3 momentum = v3(0.0f, 0.0f, 0.0f);
+    vec3 angular = v3(0.0f, 0.0f, 0.0f);
+    for (uint e = chunk.x; e < chunk.y; e++) {
+        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        if (slot == NONE) {
+            continue;
+        }
+        const vec4 rest = LOAD(entry_rests, e);
+        const vec3 velocity = v3_from_v4(LOAD(velocities, slot));
+        const vec3 offset = v3_scale(v3_sub(v3_from_v4(LOAD(positions, slot)), centre), rest.w);
+        const vec3 arm = rotate(rotation, v3_sub(v3_from_v4(rest), origin));
+        offsets = v4_from_v3(v3_add(v3_from_v4(offsets), offset), offsets.w + rest.w);
+        momentum = v3_add_scaled(momentum, velocity, rest.w);
+        angular = v3_add_scaled(angular, v3_cross(arm, velocity), rest.w);
+    }
+    STORE(chunk_sums, i * CHUNK_SUMS, offsets);
+    STORE(chunk_sums, i * CHUNK_SUMS + 1u, v4_from_v3(momentum, 0.0f));
+    STORE(chunk_sums, i * CHUNK_SUMS + 2u, v4_from_v3(angular, 0.0f));
+}
+
+FUNCTION vec4 sum_of_chunks(VIEW_COMMA Cluster cluster, uint which)
+{
+    vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (uint k = 0u; k < cluster.chunk_count; k++) {
+        const vec4 part = LOAD(chunk_sums, (cluster.first_chunk + k) * CHUNK_SUMS + which);
+        sum = v4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
+    }
+    return sum;
+}
+
+// Where a rigid cluster would go without constraints: angular momentum is kept, the spin follows from it half way
+// through the step, so that a tumbling body neither gains nor loses.
+KERNEL(predict_clusters)
+{
+    const Cluster cluster = LOAD(clusters, i);
+    const vec4 offsets = sum_of_chunks(VIEW_HERE_COMMA cluster, 0u);
+    if ((cluster.flags & CLUSTER_RIGID) == 0u || offsets.w <= 0.0f) {
+        return;
+    }
+    const float dt = PARAMETER(time_step);
+    const vec4 rotation = LOAD(cluster_rotations, i);
+    Motion motion = LOAD(motions, i);
+    motion.start_rotation = rotation;
+    motion.start_centre = v3_add_scaled(v3_from_v4(LOAD(cluster_centres, i)), v3_from_v4(offsets), 1.0f / offsets.w);
+    motion.velocity = v3_scale(v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 1u)), 1.0f / offsets.w);
+    motion.momentum = v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 2u));
+    motion.asleep = 0u;
+
+    const vec3 spin = inverse_inertia_times(cluster, rotation, motion.momentum);
+    const vec4 half_way = turn_by(rotation, v3_scale(spin, 0.5f * dt));
+    motion.spin = inverse_inertia_times(cluster, half_way, motion.momentum);
+    motion.aim_rotation = turn_by(rotation, v3_scale(motion.spin, dt));
+    motion.aim_centre = v3_add_scaled(motion.start_centre, motion.velocity, dt);
+    STORE(motions, i, motion);
+    STORE(cluster_centres, i, v4_from_v3(motion.aim_centre, 1.0f));
+    STORE(cluster_rotations, i, motion.aim_rotation);
+}
+
+FUNCTION vec3 place_of_entry(VIEW_COMMA uint entry, uint cluster)
+{
+    const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, entry)), v3_from_v4(LOAD(cluster_origins, cluster)));
+    return v3_add(rotate(LOAD(cluster_rotations, cluster), rest), v3_from_v4(LOAD(cluster_centres, cluster)));
+}
+
+// Puts the particles of rigid bodies where their body is.
+KERNEL(place_members)
+{
+    const uint slot = LOAD(member_slots, i);
+    const uint cluster = LOAD(member_clusters, i);
+    if (slot == NONE || (LOAD(clusters, cluster).flags & CLUSTER_RIGID) == 0u) {
+        return;
+    }
+    const vec3 place = place_of_entry(VIEW_HERE_COMMA LOAD(member_entries, LOAD(member_starts, i)), cluster);
+    STORE(predicted, slot, v4_from_v3(place, LOAD(predicted, slot).w));
+}
+
+// How many contacts share the mass of a rigid body: an iteration that finds more scales back what they did.
+KERNEL(count_cluster_contacts)
+{
+    const Cluster cluster = LOAD(clusters, i);
+    if ((cluster.flags & CLUSTER_RIGID) == 0u) {
+        return;
+    }
+    float contacts = 0.0f;
+    for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
+        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        contacts += slot != NONE ? LOAD(pushes, slot).w : 0.0f;
+    }
+    const vec4 centre = LOAD(cluster_centres, i);
+    STORE(cluster_centres, i, v4_from_v3(v3_from_v4(centre), max_f32(contacts, 1.0f)));
+}
+
+#endif

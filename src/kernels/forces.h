@@ -1,0 +1,36 @@
+// forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave, over the
+// step.
+#ifndef MOTE_FORCES_H
+#define MOTE_FORCES_H
+
+FUNCTION vec3 pushed_point(VIEW_COMMA uint i)
+{
+    const vec3 point = v3_from_v4(LOAD(predicted, i));
+    return PARAMETER(has_solids) != 0u ? v3_add(point, v3_from_v4(LOAD(pushes, i))) : point;
+}
+
+KERNEL(mark_forces)
+{
+    STORE(force_marks, i, v4_from_v3(pushed_point(VIEW_HERE_COMMA i), 0.0f));
+}
+
+KERNEL(record_forces)
+{
+    const float inverse_mass = LOAD(predicted, i).w;
+    const float dt = PARAMETER(time_step);
+    if (inverse_mass > 0.0f) {
+        const vec3 moved = v3_sub(pushed_point(VIEW_HERE_COMMA i), v3_from_v4(LOAD(force_marks, i)));
+        const uint row = PARAMETER(force_kind) * PARAMETER(particle_count) + i;
+        const vec3 sum = v3_add_scaled(v3_from_v4(LOAD(forces, row)), moved, 1.0f / (inverse_mass * dt * dt));
+        STORE(forces, row, v4_from_v3(sum, 0.0f));
+    }
+}
+
+KERNEL(clear_forces)
+{
+    for (uint kind = 0u; kind < FORCE_KINDS; kind++) {
+        STORE(forces, kind * PARAMETER(particle_count) + i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+    }
+}
+
+#endif

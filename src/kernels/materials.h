@@ -1,0 +1,92 @@
+// materials.h - which particles touch one another, and with what friction, restitution and adhesion.
+#ifndef MOTE_MATERIALS_H
+#define MOTE_MATERIALS_H
+
+FUNCTION bool is_fluid(uint phase)
+{
+    return (phase & PHASE_FLUID) != 0u;
+}
+
+// Two liquids meet in the density constraint, a liquid and a solid as two solids (UPP section 7.1), solids of one
+// group only where it collides with itself.
+FUNCTION bool can_touch(uint a, uint b)
+{
+    if (is_fluid(a) || is_fluid(b)) {
+        return !(is_fluid(a) && is_fluid(b));
+    }
+    return (a & PHASE_GROUP) != (b & PHASE_GROUP) || (a & PHASE_SELF) != 0u;
+}
+
+FUNCTION Material material_of(VIEW_COMMA uint phase)
+{
+    const uint group = phase & PHASE_GROUP;
+    if (PARAMETER(material_count) == 0u) {
+        Material none = {0.0f, 0.0f, 0.0f, 0.0f, 1.0f, COMBINE_AVERAGE, 0u, 0u};
+        return none;
+    }
+    uint row = group < PARAMETER(material_count) ? group : 0u;
+    if (group < PARAMETER(group_count)) {
+        row = LOAD(group_materials, group);
+    }
+    return LOAD(materials, row);
+}
+
+// Of two rules the stronger one, which has the larger number, decides.
+FUNCTION float combine(float a, float b, uint rule_a, uint rule_b)
+{
+    const uint rule = rule_a > rule_b ? rule_a : rule_b;
+    if (rule == COMBINE_MINIMUM) {
+        return min_f32(a, b);
+    }
+    if (rule == COMBINE_MULTIPLY) {
+        return a * b;
+    }
+    return rule == COMBINE_MAXIMUM ? max_f32(a, b) : 0.5f * (a + b);
+}
+
+// What holds between two particles. A liquid meets solids with its own coefficients: a wet stone drags no water along
+// but by viscosity.
+FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
+{
+    const Material a = material_of(VIEW_HERE_COMMA phase_a);
+    const Material b = material_of(VIEW_HERE_COMMA phase_b);
+    if (is_fluid(phase_a)) {
+        return a;
+    }
+    if (is_fluid(phase_b)) {
+        return b;
+    }
+    Material pair = a;
+    pair.static_friction = combine(a.static_friction, b.static_friction, a.combine, b.combine);
+    pair.kinetic_friction = combine(a.kinetic_friction, b.kinetic_friction, a.combine, b.combine);
+    pair.restitution = combine(a.restitution, b.restitution, a.combine, b.combine);
+    pair.adhesion = combine(a.adhesion, b.adhesion, a.combine, b.combine);
+    return pair;
+}
+
+// What holds between a particle and a shape. A liquid has nothing of its own to combine the shape's with.
+FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
+{
+    Material pair = {
+        shape.static_friction, shape.kinetic_friction, shape.restitution, shape.adhesion, 1.0f, shape.combine, 0u, 0u};
+    if (!is_fluid(phase) && PARAMETER(material_count) != 0u) {
+        const Material own = material_of(VIEW_HERE_COMMA phase);
+        pair.static_friction = combine(own.static_friction, pair.static_friction, own.combine, shape.combine);
+        pair.kinetic_friction = combine(own.kinetic_friction, pair.kinetic_friction, own.combine, shape.combine);
+        pair.restitution = combine(own.restitution, pair.restitution, own.combine, shape.combine);
+        pair.adhesion = combine(own.adhesion, pair.adhesion, own.combine, shape.combine);
+    }
+    return pair;
+}
+
+// The share of a tangential motion that friction takes back: all of it below the static limit, else what the kinetic
+// one allows (UPP eq. 24). `depth` is how far the contact pushed.
+FUNCTION float friction_share(Material pair, float sliding, float depth)
+{
+    if (sliding < pair.static_friction * depth) {
+        return 1.0f;
+    }
+    return min_f32(pair.kinetic_friction * depth / max_f32(sliding, 1e-30f), 1.0f);
+}
+
+#endif

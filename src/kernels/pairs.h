@@ -1,0 +1,243 @@
+// pairs.h - contacts between solid particles, and of solid with liquid ones, with friction at the position level (UPP
+// sections 5.1, 6.1 and 7.1). Each particle gathers over its neighbours (UPP Algorithm 2).
+#ifndef MOTE_PAIRS_H
+#define MOTE_PAIRS_H
+
+// Where to a particle is pushed by another (xyz, unit) and how deep they overlap (w). `offset` leads from the other to
+// it, `own` and `other` are their distance fields.
+FUNCTION vec4 pair_normal(vec3 offset, float distance, float reach, vec4 own, vec4 other, uint own_id, uint other_id)
+{
+    vec3 direct = v3(0.0f, own_id < other_id ? -1.0f : 1.0f, 0.0f); // coincident: apart, somewhere
+    if (distance > 1e-12f) {
+        direct = v3_scale(offset, 1.0f / distance);
+    }
+    const float own_depth = fabsf(own.w);
+    const float other_depth = fabsf(other.w);
+    const float depth = min_f32(own_depth, other_depth);
+    if (depth >= NO_FIELD) {
+        return v4_from_v3(direct, reach - distance);
+    }
+    // Out of the body whose surface is nearer (UPP eq. 17); of two equally near ones out of both, so that each sees
+    // the opposite of what the other sees.
+    vec3 outward = v3(other.x, other.y, other.z);
+    if (own_depth < other_depth) {
+        outward = v3(-own.x, -own.y, -own.z);
+    } else if (own_depth == other_depth) {
+        const vec3 both = v3(other.x - own.x, other.y - own.y, other.z - own.z);
+        const float length = v3_length(both);
+        outward = length > 1e-6f ? v3_scale(both, 1.0f / length) : direct;
+    }
+    if (depth >= reach) { // deep inside
+        return v4_from_v3(outward, depth);
+    }
+    // Near the surface particles are one-sided spheres (UPP eq. 20): the direction is reflected outward.
+    const float along = v3_dot(direct, outward);
+    if (along < 0.0f) {
+        direct = v3_add_scaled(direct, outward, -2.0f * along);
+    }
+    return v4_from_v3(direct, reach - distance);
+}
+
+FUNCTION float pair_reach(VIEW_COMMA uint phase_a, uint phase_b)
+{
+    return is_fluid(phase_a) || is_fluid(phase_b) ? PARAMETER(fluid_distance) : PARAMETER(contact_distance);
+}
+
+FUNCTION float longest_reach(VIEW)
+{
+    return max_f32(PARAMETER(fluid_distance), PARAMETER(contact_distance)) + PARAMETER(adhesion_range);
+}
+
+// How far a particle moved in the step against another, along neither `normal` (UPP eq. 23).
+FUNCTION vec3 pair_sliding(VIEW_COMMA uint i, uint j, vec3 here, vec3 there, vec3 normal)
+{
+    const vec3 own = v3_sub(here, v3_from_v4(LOAD(positions, i)));
+    const vec3 other = v3_sub(there, v3_from_v4(LOAD(positions, j)));
+    const vec3 relative = v3_sub(own, other);
+    return v3_add_scaled(relative, normal, -v3_dot(relative, normal));
+}
+
+// What one neighbour does to a particle (xyz), and 1 in w where they touch.
+FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, uint own_cluster)
+{
+    const uint phase = LOAD(phases, i);
+    const uint other_phase = LOAD(phases, j);
+    if (!can_touch(phase, other_phase)) {
+        return v4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+    const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+    const float distance = v3_length(offset);
+    const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
+    if (distance >= reach + PARAMETER(adhesion_range)) {
+        return v4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+    const vec4 own_field = field_of(VIEW_HERE_COMMA i);
+    const vec4 other_field = field_of(VIEW_HERE_COMMA j);
+    const vec4 contact = pair_normal(offset, distance, reach, own_field, other_field, LOAD(ids, i), LOAD(ids, j));
+    const vec3 normal = v3_from_v4(contact);
+    const uint other_cluster = rigid_cluster_of(VIEW_HERE_COMMA j);
+    const Answer own = answer_of(VIEW_HERE_COMMA i, own_cluster, here, normal);
+    const Answer other = answer_of(VIEW_HERE_COMMA j, other_cluster, there, normal);
+    const float resistance = own.resists + other.resists;
+    if (resistance <= 0.0f) {
+        return v4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+    const float share = own.moves / resistance;
+    if (contact.w <= 0.0f) { // near enough to stick, once a step
+        const float adhesion = pair_material(VIEW_HERE_COMMA phase, other_phase).adhesion;
+        if (adhesion <= 0.0f || PARAMETER(iteration) != 0u || PARAMETER(stabilizing) != 0u) {
+            return v4(0.0f, 0.0f, 0.0f, 0.0f);
+        }
+        const float pull = min_f32(adhesion * PARAMETER(time_step) * PARAMETER(time_step), -contact.w);
+        return v4_from_v3(v3_scale(normal, -pull * share), 1.0f);
+    }
+    vec3 delta = v3_scale(normal, contact.w * share); // UPP eq. 18
+    if (PARAMETER(stabilizing) == 0u && PARAMETER(velocity_friction) == 0u) {
+        const Material pair = pair_material(VIEW_HERE_COMMA phase, other_phase);
+        if (pair.static_friction > 0.0f || pair.kinetic_friction > 0.0f) {
+            const vec3 sliding = pair_sliding(VIEW_HERE_COMMA i, j, v3_from_v4(here), v3_from_v4(there), normal);
+            const float held = friction_share(pair, v3_length(sliding), contact.w);
+            delta = v3_add_scaled(delta, sliding, -held * share);
+        }
+    }
+    return v4_from_v3(delta, 1.0f);
+}
+
+// Sum of the corrections of all neighbours (xyz), and how many touch (w).
+FUNCTION vec4 pair_corrections(VIEW_COMMA uint i, vec4 here, uint own_cluster)
+{
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    const float reach = longest_reach(VIEW_HERE);
+    const float squared_reach = reach * reach;
+    vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec4 there = LOAD(contact_points, j);
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+        if (v3_dot(offset, offset) < squared_reach) {
+            const vec4 part = pair_correction(VIEW_HERE_COMMA i, j, here, there, own_cluster);
+            sum = v4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
+        }
+    }
+    return sum;
+}
+
+// Writes the corrected points to the estimates; particles of rigid bodies stay, and what pushes them is noted.
+KERNEL(solve_pairs)
+{
+    const vec4 here = LOAD(contact_points, i);
+    if (here.w <= 0.0f) {
+        STORE(estimates, i, here);
+        return;
+    }
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
+    const vec4 sum = pair_corrections(VIEW_HERE_COMMA i, here, cluster);
+    vec3 delta = v3_mul(v3_scale(v3_from_v4(sum), PARAMETER(contact_relaxation)), PARAMETER(motion_mask));
+    if (cluster != NONE) {
+        add_push(VIEW_HERE_COMMA i, delta, sum.w);
+        delta = v3(0.0f, 0.0f, 0.0f);
+    } else if (PARAMETER(contacts_global) == 0u) {
+        delta = v3_scale(delta, 1.0f / max_f32(sum.w, 1.0f)); // UPP eq. 12 and 13
+    }
+    STORE(estimates, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
+}
+
+// After solve_pairs at the step's beginning: the candidates go along, so that the correction becomes no velocity (UPP
+// section 4.4).
+KERNEL(shift_predicted)
+{
+    const vec4 candidate = LOAD(predicted, i);
+    const vec3 shift = v3_sub(v3_from_v4(LOAD(estimates, i)), v3_from_v4(LOAD(positions, i)));
+    STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
+}
+
+// Contacts that a rigid body's particle has at the beginning of the iterations, in w of its push.
+KERNEL(count_contacts)
+{
+    if (rigid_cluster_of(VIEW_HERE_COMMA i) == NONE) {
+        return;
+    }
+    const vec4 here = LOAD(contact_points, i);
+    const uint phase = LOAD(phases, i);
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    float contacts = 0.0f;
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
+        const uint other_phase = LOAD(phases, j);
+        const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
+        if (v3_dot(offset, offset) < reach * reach && can_touch(phase, other_phase)) {
+            contacts += 1.0f;
+        }
+    }
+    STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, contacts));
+}
+
+KERNEL(clear_pushes)
+{
+    STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+}
+
+// The velocity a particle ends the step with, but for what bounces.
+FUNCTION vec3 velocity_of_move(VIEW_COMMA uint i)
+{
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
+    const vec3 end = v3_from_v4(LOAD(predicted, i));
+    if (cluster != NONE) {
+        return velocity_in_cluster(VIEW_HERE_COMMA cluster, end);
+    }
+    return v3_scale(v3_sub(end, v3_from_v4(LOAD(positions, i))), 1.0f / PARAMETER(time_step));
+}
+
+// Changes of velocity into the estimates: restitution of solids that met in the step, and friction where it is chosen
+// to act on velocities after the solve (Mueller et al. 2007), which cannot hold a pile.
+KERNEL(bounce_pairs)
+{
+    const vec4 here = LOAD(predicted, i);
+    const uint phase = LOAD(phases, i);
+    vec3 change = v3(0.0f, 0.0f, 0.0f);
+    float contacts = 0.0f;
+    const uint count = here.w > 0.0f ? LOAD(neighbour_counts, i) : 0u;
+    const uint start = LOAD(neighbour_starts, i);
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
+    const vec3 before = v3_from_v4(LOAD(velocities, i));
+    const vec3 after = velocity_of_move(VIEW_HERE_COMMA i);
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const uint other_phase = LOAD(phases, j);
+        const vec4 there = LOAD(predicted, j);
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+        const float distance = v3_length(offset);
+        const float reach = 1.02f * pair_reach(VIEW_HERE_COMMA phase, other_phase);
+        if (distance >= reach || !can_touch(phase, other_phase) || is_fluid(phase) || is_fluid(other_phase)) {
+            continue;
+        }
+        const vec3 normal = v3_from_v4(pair_normal(offset, distance, reach, field_of(VIEW_HERE_COMMA i),
+                                                   field_of(VIEW_HERE_COMMA j), LOAD(ids, i), LOAD(ids, j)));
+        const uint other_cluster = rigid_cluster_of(VIEW_HERE_COMMA j);
+        const Answer own = answer_of(VIEW_HERE_COMMA i, cluster, here, normal);
+        const Answer other = answer_of(VIEW_HERE_COMMA j, other_cluster, there, normal);
+        const float share = own.moves / max_f32(own.resists + other.resists, 1e-30f);
+        const Material pair = pair_material(VIEW_HERE_COMMA phase, other_phase);
+        const vec3 leaving = v3_sub(after, velocity_of_move(VIEW_HERE_COMMA j));
+        const float speed = v3_dot(leaving, normal);
+        const float approach = v3_dot(v3_sub(before, v3_from_v4(LOAD(velocities, j))), normal);
+        const float wanted = -pair.restitution * approach;
+        contacts += 1.0f;
+        if (approach < -PARAMETER(bounce_speed) && speed < wanted) {
+            change = v3_add_scaled(change, normal, (wanted - speed) * share);
+        }
+        if (PARAMETER(velocity_friction) != 0u) {
+            const vec3 sliding = v3_add_scaled(leaving, normal, -speed);
+            change = v3_add_scaled(change, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
+        }
+    }
+    if (cluster == NONE) {
+        change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
+    }
+    STORE(estimates, i, v4_from_v3(change, 0.0f));
+}
+
+#endif
