@@ -13,6 +13,7 @@ declare -A allowed=(
     [cuda]="base kernels solver"
     [src/scene]="base solver"
     [src/image]="base"
+    [src/geometry]="base"
     [src/render]="base image shaders"
     [src/cli]="base scene image"
 )
@@ -22,7 +23,8 @@ libraries=(
     '(vulkan/|volk|vk_mem_alloc)=src/(render|vulkan|viewer)'
     '(SDL|imgui)=src/viewer'
     '(png|openexr)=src/image|tests'
-    'jansson=src/(scene|cli)|tests'
+    'jansson=src/(scene|cli|geometry)|tests'
+    'assimp/=src/geometry'
 )
 wrong=0
 complain() {

@@ -1,0 +1,74 @@
+// mesh_internal.h - what the files of meshes share.
+#ifndef MOTE_GEOMETRY_MESH_INTERNAL_H
+#define MOTE_GEOMETRY_MESH_INTERNAL_H
+
+#include "geometry/mesh.h"
+#include "geometry/vector.h"
+#include <stddef.h>
+
+// Nothing with more vertices or triangles than this is read.
+#define MESH_LIMIT 50000000u
+
+// A mesh while it grows; `failed` once memory lacks, and then everything else does nothing.
+typedef struct MeshBuilder {
+    Mesh mesh;
+    uint32_t vertex_capacity, triangle_capacity;
+    bool failed;
+} MeshBuilder;
+
+uint32_t builder_vertex(MeshBuilder *builder, Vector position); // its index
+void builder_triangle(MeshBuilder *builder, uint32_t a, uint32_t b, uint32_t c);
+// The finished mesh: vertices equal in position and uv made one, triangles without area and unused vertices dropped,
+// checked, with normals. Frees what it cannot give.
+MoteResult builder_finish(MeshBuilder *builder, const char *name, Mesh *out);
+MoteResult mesh_tidy(Mesh *mesh, const char *name);
+
+// Twice the area times the unit normal.
+static inline Vector triangle_cross(const Mesh *mesh, uint32_t triangle)
+{
+    const uint32_t *corner = mesh->triangles + 3 * (size_t)triangle;
+    const Vector a = from_vec3(mesh->positions[corner[0]]);
+    return cross(subtract(from_vec3(mesh->positions[corner[1]]), a),
+                 subtract(from_vec3(mesh->positions[corner[2]]), a));
+}
+
+// shape:NAME?... ; `text` is what follows "shape:".
+MoteResult mesh_generate(const char *reference, const char *text, Mesh *out);
+
+// The generators of scenery, in mesh_scenery.c; values in the order of their parameters.
+void generate_rocks(MeshBuilder *builder, const double *values);
+void generate_castle(MeshBuilder *builder, const double *values);
+void generate_broken(MeshBuilder *builder, const double *values);
+
+typedef struct ProfilePoint {
+    double radius, height;
+} ProfilePoint;
+
+// The surface of revolution of a profile about the y axis; points on the axis become single vertices. Its outside is to
+// the right of the profile's direction, seen with the axis on the left.
+void builder_revolve(MeshBuilder *builder, const ProfilePoint *profile, uint32_t count, bool cyclic, uint32_t segments);
+void builder_box(MeshBuilder *builder, Vector centre, Vector half);
+// Moves all vertices from `first` on.
+void builder_move(MeshBuilder *builder, uint32_t first, Vector offset);
+
+// What a file of this format claims, against what it holds: assimp believes claims. `extension` in lower case.
+MoteResult mesh_check_file(const char *path, const char *extension, const char *bytes, size_t size);
+MoteResult mesh_check_gltf(const char *path, const char *bytes, size_t size, bool binary);
+
+// Edges of a mesh: each triangle has three, in its own direction; sorted so that those of one edge are neighbours.
+typedef struct MeshEdge {
+    uint32_t low, high; // welded vertices, low < high
+    uint32_t triangle;
+    uint32_t forward; // 1 where the triangle runs from low to high
+} MeshEdge;
+
+// 3 * triangle_count edges at most: triangles with two corners at one place have none. Free them.
+MoteResult mesh_edges(const Mesh *mesh, const uint32_t *groups, MeshEdge **edges, size_t *count);
+// The number of edges from `first` on that are the same.
+size_t edge_run(const MeshEdge *edges, size_t count, size_t first);
+
+// Puts the item with the nth smallest key to place nth, smaller ones before it, larger ones behind. Keys are found by
+// items; equal keys are ordered by item, so that the result depends on nothing else.
+void select_nth(uint32_t *items, const float *keys, uint32_t count, uint32_t nth);
+
+#endif

@@ -1,0 +1,28 @@
+// triangle_tree.h - a hierarchy of boxes over a mesh's triangles: nearest points and winding numbers.
+#ifndef MOTE_GEOMETRY_TRIANGLE_TREE_H
+#define MOTE_GEOMETRY_TRIANGLE_TREE_H
+
+#include "geometry/mesh.h"
+#include "geometry/vector.h"
+
+typedef struct TriangleTree TriangleTree;
+
+// Keeps a pointer to `mesh`, whose positions and triangles must stay as they are.
+MoteResult triangle_tree_create(const Mesh *mesh, TriangleTree **out);
+void triangle_tree_destroy(TriangleTree *tree);
+
+typedef struct NearestPoint {
+    double distance; // m, unsigned
+    Vector point;
+    uint32_t triangle;
+    double weights[3]; // barycentric
+} NearestPoint;
+
+// The nearest point of the surface, if it is nearer than `within`.
+bool triangle_tree_nearest(const TriangleTree *tree, Vector p, double within, NearestPoint *out);
+
+// How often the surface winds around p: 1 inside a closed outward mesh, 0 outside, in between for one with holes
+// (Jacobson et al. 2013); far triangles together as one dipole (Barill et al. 2018), to within about 0.05.
+double triangle_tree_winding(const TriangleTree *tree, Vector p);
+
+#endif
