@@ -43,7 +43,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer UintTarget
 // What a phase's particles are made of, or a collider.
 struct Material {
     vec4 color;      // rgb, roughness
-    vec4 absorption; // rgb, 1/m; w unused
+    vec4 absorption; // rgb, 1/m; w is how much a grain's brightness varies
 };
 
 #ifndef __STDC__
@@ -83,6 +83,64 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Sh
 };
 #endif
 
+// A vertex of a mesh that instances are made of (src/render/mesh_set.c).
+struct MeshVertex {
+    vec4 position; // in the mesh's own frame; w unused
+    vec4 normal;   // w unused
+    uint adjacent_first, adjacent_count; // its triangles, rows of mesh_adjacency: of meshes that deform
+    uint unused[2];
+};
+
+// What a vertex of a skin follows.
+struct SkinBinding {
+    vec4 offsets[4]; // from each member at rest to the vertex; w is the weight
+    uint members[4]; // from the instance's offset on
+};
+
+// A mesh as it is drawn.
+struct MeshInstance {
+    vec4 rotation; // unit quaternion
+    vec4 position; // m; w is the scale
+    vec4 color;    // rgb, roughness
+    uint first;    // of its vertices in body_vertices
+    uint member_offset;
+    uint unused[2];
+};
+
+// A vertex of an instance, in the world.
+struct BodyVertex {
+    float x, y, z; // m; x is infinite where nothing is left to follow
+    uint normal;   // octahedral, two 16-bit numbers
+};
+
+#ifdef __STDC__
+typedef struct MeshVertex MeshVertex;
+typedef struct SkinBinding SkinBinding;
+typedef struct MeshInstance MeshInstance;
+typedef struct BodyVertex BodyVertex;
+#else
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer MeshVertexArray
+{
+    MeshVertex at[];
+};
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer SkinBindingArray
+{
+    SkinBinding at[];
+};
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer MeshInstanceArray
+{
+    MeshInstance at[];
+};
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer BodyVertexTarget
+{
+    BodyVertex at[];
+};
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Vec2Target
+{
+    vec2 at[];
+};
+#endif
+
 #define SOLID_RECTS   8
 #define BLOCKERS      8
 #define SKY_HARMONICS 9 // numbers a colour that irradiance from the sky is a polynomial of
@@ -110,7 +168,24 @@ struct FrameConstants {
     ADDRESS(Vec4Target) sky_sums;  // of the environment pass: what sky.glsl's SkyBlock has, then the same for each row
     ADDRESS(UintArray) sky_pixels; // of a sky from a file: two uints of halves, sky_width x sky_height
     ADDRESS(ShapeVertexArray) shape_vertices;
-    ADDRESS(ShapeArray) shapes; // shape_count of them
+    ADDRESS(ShapeArray) shapes;             // shape_count of them
+    ADDRESS(UintArray) group_materials;     // group_count of them: rows of materials
+    ADDRESS(UintArray) members;             // of bodies, as MoteRenderView has them
+    ADDRESS(UintArray) member_slots;        // member_count of them
+    ADDRESS(UintArray) member_clusters;     // the same
+    ADDRESS(Vec4Array) cluster_rotations;   // cluster_count of them
+    ADDRESS(UintArray) dressed;             // not 0 a member that a mesh is drawn for; nobody's if dressed_count is 0
+    ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
+    ADDRESS(SkinBindingArray) mesh_bindings;
+    ADDRESS(UintArray) mesh_triangles;      // three vertices of their mesh each
+    ADDRESS(UintArray) mesh_adjacency;      // triangles of their mesh
+    ADDRESS(MeshInstanceArray) instances;
+    ADDRESS(BodyVertexTarget) body_vertices; // of all instances
+    ADDRESS(UintTarget) grains;              // how many solid particles are drawn as spheres, then their indices
+    ADDRESS(UintTarget) grain_map;           // as seen from the sun: bits of the first depth, 0..1, a texel
+    ADDRESS(UintTarget) grain_splats;        // bits of the nearest view z a pixel, then who is there, index + 1
+    ADDRESS(Vec2Target) occlusion_samples;   // a pixel of half resolution: light left of the sky's, view z
+    ADDRESS(Vec2Target) occlusion_means;     // the same without noise
 
     mat4 view_projection;    // clip z is near_plane, w is view z: reversed, without a far plane
     mat4 sun_projection;     // from the world into the sun's maps: x and y in -1..1, z in 0..1 away from the sun
@@ -159,11 +234,19 @@ struct FrameConstants {
     uint shape_count;
     uint solid_rect_count, blocker_count;
     uint sky_width, sky_height; // of sky_pixels
+    float solid_radius;         // m, of a solid particle
+    float solid_reach;          // m, how far solids go beyond the centres of particles
+    float occlusion_radius;     // m
+    uint has_solids;            // whether there can be solid particles
+    uint has_grains;            // whether solid particles are drawn as spheres of the scene
+    uint has_bodies;            // whether grains or meshes are drawn, in scene_normals as in scene_depth
+    uint member_count, cluster_count, dressed_count, group_count;
 };
 
 #define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
 #define LAYER_FLOATS     10u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
+#define PHASE_FLUID      0x01000000u // MOTE_PHASE_FLUID
 
 #endif

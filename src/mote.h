@@ -369,6 +369,16 @@ typedef struct MoteRenderView {
     MoteArray neighbour_counts; // uint, the particle itself not counted
     MoteArray neighbour_starts; // uint, in blocks of 8 entries of `neighbours`
     MoteArray neighbours;       // uint, indices of particles: of those nearer than `support` when the step searched
+    bool has_liquid;            // whether there can be particles with MOTE_PHASE_FLUID
+    bool has_solids;            // whether there can be particles without it
+    float solid_radius;         // m, of a solid particle: half the distance that contacts keep
+    // Bodies: the particles that they are made of, their members, in a table whose rows stay what they are while the
+    // particles change places. Empty arrays where the world has no bodies.
+    uint32_t member_count, cluster_count;
+    MoteArray members;           // uint a particle: its row of the member table, or UINT32_MAX
+    MoteArray member_slots;      // uint a member: the index of its particle now, or UINT32_MAX if it is gone
+    MoteArray member_clusters;   // uint a member: the cluster whose rotation it follows
+    MoteArray cluster_rotations; // vec4 a cluster: unit quaternion x, y, z, w
 } MoteRenderView;
 
 // Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went

@@ -129,13 +129,15 @@ typedef struct MotePictureLook {
     float exposure;   // stops
     bool antialias;   // smooth the edges of a picture of one sample
     float saturation; // 1 leaves colours as they are
+    bool occlusion;   // less light from the sky where grains and bodies are close to each other, or to anything
 } MotePictureLook;
 
 // What a phase's particles, or a collider, are made of: a `materials` entry.
 typedef struct MoteRenderMaterial {
-    MoteVec3 color;   // what is seen of a thick layer of liquid, or of a solid's surface
-    float absorption; // 1/m; light of colour c is left by exp(-(1 - c) absorption d) after d metres
-    float roughness;  // 0 to 1, of solids
+    MoteVec3 color;        // what is seen of a thick layer of liquid, or of a solid's surface
+    float absorption;      // 1/m; light of colour c is left by exp(-(1 - c) absorption d) after d metres
+    float roughness;       // 0 to 1, of solids
+    float color_variation; // 0 to 1, how much brighter or darker a grain may be than the others, by its id
 } MoteRenderMaterial;
 
 typedef enum MoteLook {
@@ -152,6 +154,36 @@ typedef struct MoteRenderShape {
     uint32_t material;
 } MoteRenderShape;
 
+// A surface to be seen, given to the renderer once (mote_renderer_set_meshes) and drawn by as many instances as there
+// are of it. Arrays belong to the caller, and may go after the call.
+typedef struct MoteRenderMesh {
+    uint32_t vertex_count, triangle_count;
+    const MoteVec3 *positions; // m, in the mesh's own frame
+    const MoteVec3 *normals;   // NULL: made smooth, weighted by area, also across vertices at one place
+    const uint32_t *triangles; // 3 vertices a triangle, counter-clockwise as seen from outside
+    // The skin of a body, if members is not NULL: each vertex follows four of its members, those of weight 0 aside,
+    //   x = sum_k w_k (x_member + R_member (position - rest_member)),
+    // with R_member the rotation of the member's cluster. Members that are gone are left out, and their weight with
+    // them; where none is left, so is what of the surface is there.
+    const uint32_t *members; // 4 a vertex: 0 .. member_count - 1, rows of the member table from an instance's offset on
+    const float *weights;    // 4 a vertex, not negative, sum 1
+    const MoteVec3 *rests;   // m, 4 a vertex: rest_member in the mesh's own frame
+    uint32_t member_count;   // of the body: those that are not drawn as spheres where an instance is
+    bool deforms;            // normals follow the bent surface (soft bodies); else they turn with the members
+    MoteVec3 color;
+    float roughness; // 0 to 1
+} MoteRenderMesh;
+
+// Many instances of one mesh and look are drawn at once, whatever their order.
+typedef struct MoteRenderInstance {
+    uint32_t mesh;          // row of what mote_renderer_set_meshes was given
+    uint32_t look;          // MoteLook; MOTE_LOOK_AUTO is solid
+    MoteVec3 tint;          // times the mesh's colour; 1, 1, 1 leaves it as it is
+    MoteTransform pose;     // m, of a mesh without members
+    float scale;            // of a mesh without members, above 0
+    uint32_t member_offset; // of a mesh with members: row of the member table that its member 0 is
+} MoteRenderInstance;
+
 // Everything about a picture but the particles. Arrays belong to the caller.
 typedef struct MoteRenderScene {
     MoteCamera camera;
@@ -159,14 +191,22 @@ typedef struct MoteRenderScene {
     MoteSkyLook sky;
     MoteGroundLook ground;
     MotePictureLook picture;
-    const MoteRenderMaterial *materials; // by phase group; a group beyond them has the last one
+    const MoteRenderMaterial *materials; // by phase group, or by group_materials; beyond them is the last one
     uint32_t material_count;
     const MoteRenderShape *shapes;
     uint32_t shape_count;
+    const uint32_t *group_materials; // row of `materials` a phase group; NULL: a group is its own row
+    uint32_t group_count;            // a group beyond them has the last one's
+    const MoteRenderInstance *instances;
+    uint32_t instance_count;
 } MoteRenderScene;
 
 // The defaults of every section above, no shapes, one material (water).
 MOTE_API MoteRenderScene mote_default_render_scene(void);
+
+// Replaces the meshes that instances name. A mesh that cannot be drawn is an error that says why, and then the renderer
+// keeps those it had.
+MOTE_API MoteResult mote_renderer_set_meshes(MoteRenderer *renderer, const MoteRenderMesh *meshes, uint32_t count);
 
 // ---- Views -------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint SOLIDS = 0u; // whether there can be solid particles: they are no part of the liquid
+layout(constant_id = 1) const uint SPHERES = 0u; // a sphere for every particle, solids too
 
 // Eigenvectors of a symmetric matrix by Jacobi rotations, as columns; the diagonal of `a` becomes the eigenvalues.
 // Six sweeps bring a 3x3 matrix to rounding.
@@ -57,8 +59,12 @@ void main()
         return;
     }
     const vec3 x = frame.positions.at[i].xyz;
+    const bool solid = SOLIDS != 0u && is_solid(i);
+    if (solid && SPHERES == 0u) {
+        return;
+    }
     if (frame.anisotropy == 0u) {
-        store(i, x, mat3(frame.radius));
+        store(i, x, mat3(solid ? frame.solid_radius : frame.radius));
         show(i);
         return;
     }
@@ -71,8 +77,9 @@ void main()
     vec3 diagonal = vec3(0.0), mixed = vec3(0.0); // of the second moment; mixed is yz, xz, xy
     uint near = 0u;
     for (uint k = 0u; k < count; k++) {
-        const vec3 d = frame.positions.at[frame.neighbours.at[start + k]].xyz - x;
-        const float q = length(d) * inverse_support;
+        const uint j = frame.neighbours.at[start + k];
+        const vec3 d = frame.positions.at[j].xyz - x;
+        const float q = SOLIDS != 0u && is_solid(j) ? 1.0 : length(d) * inverse_support;
         const float w = q < 1.0 ? 1.0 - q * q * q : 0.0;
         near += q < 1.0 ? 1u : 0u;
         weight += w;

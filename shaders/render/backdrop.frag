@@ -89,11 +89,13 @@ void main()
     const float fade = z < frame.near_plane ? 1.0 : horizon_share(point);
     if (fade < 1.0) {
         const vec3 albedo = mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel));
-        const vec3 light = matte_light(albedo, sun_irradiance(point, up) + ground_openness(point) * sky_irradiance(up));
-        color = vec4(fade > 0.0 ? mix(light, horizon_radiance(unit), fade) : light, 1.0);
+        const vec3 sky = ground_openness(point) * sky_irradiance(up);
+        const vec3 light = matte_light(albedo, sun_irradiance(point, up) + sky);
+        const float share = (1.0 - fade) * shared_light(light, matte_light(albedo, sky)).a;
+        color = vec4(fade > 0.0 ? mix(light, horizon_radiance(unit), fade) : light, share);
         gl_FragDepth = frame.near_plane / z * BEHIND;
     } else {
-        color = vec4(z > 0.0 ? horizon_radiance(unit) : sky_color(unit), 1.0);
+        color = vec4(z > 0.0 ? horizon_radiance(unit) : sky_color(unit), 0.0);
         gl_FragDepth = 0.0;
     }
 }

@@ -89,7 +89,7 @@ void main()
     const float z = texelFetch(smooth_depth_image, texel, 0).x;
     if (isinf(z) || z > scene_view_z(texel)) {
         imageStore(normals_store, texel, vec4(0.0));
-        imageStore(color_store, texel, texelFetch(scene_color_image, texel, 0));
+        imageStore(color_store, texel, vec4(texelFetch(scene_color_image, texel, 0).rgb, 1.0));
         return;
     }
     const vec3 normal = surface_normal(texel, z);

@@ -16,6 +16,22 @@ mat3 outer_sum(vec3 a, vec3 b, vec3 c)
     return outerProduct(a, a) + outerProduct(b, b) + outerProduct(c, c);
 }
 
+// A sphere of the world.
+Ellipsoid make_sphere(vec3 centre, float radius)
+{
+    const float q = 1.0 / (radius * radius);
+    Ellipsoid e;
+    e.centre = to_view(centre);
+    e.axes = mat3(radius);
+    e.quadric = mat3(q);
+    const vec3 d0 = e.centre / e.centre.z;
+    e.slope = d0.xy;
+    e.forward = q * vec3(d0.xy, dot(d0, d0));
+    e.form = vec3(q, 0.0, q);
+    e.squared_depth = e.centre.z * e.centre.z;
+    return e;
+}
+
 Ellipsoid load_ellipsoid(uint i)
 {
     const vec4 row0 = frame.ellipsoids.at[3u * i];

@@ -58,9 +58,35 @@ float scene_view_z(ivec2 texel)
     return frame.near_plane / texelFetch(scene_depth_image, texel, 0).x;
 }
 
+// The normal (world space) of a grain or mesh that is the nearest thing of the scene at a texel; w is 0 where none is.
+vec4 body_normal(ivec2 texel)
+{
+    vec4 normal = vec4(0.0);
+    if (frame.has_bodies != 0u) {
+        normal = texelFetch(scene_normals_image, texel, 0);
+        normal = abs(normal.w - scene_view_z(texel)) < 1e-5 * normal.w ? vec4(normal.xyz, 1.0) : vec4(0.0);
+    }
+    return normal;
+}
+
+Material material_row(uint row)
+{
+    return frame.materials.at[min(row, frame.material_count - 1u)];
+}
+
 Material material_of(uint phase)
 {
-    return frame.materials.at[min(phase & 0x00ffffffu, frame.material_count - 1u)];
+    uint row = phase & 0x00ffffffu;
+    if (frame.group_count > 0u) {
+        row = frame.group_materials.at[min(row, frame.group_count - 1u)];
+    }
+    return material_row(row);
+}
+
+// Whether a particle is no liquid. Asks nobody where all are.
+bool is_solid(uint i)
+{
+    return frame.has_solids != 0u && (frame.phases.at[i] & PHASE_FLUID) == 0u;
 }
 
 // Of a dispatch by pass_dispatch.

@@ -4,6 +4,19 @@
 #include "frame.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
 
+// Of the grain that the scene's depth is of, index + 1; 0 where it is of something else.
+uint grain_in_front(ivec2 texel, float z)
+{
+    uint who = 0u;
+    if (frame.has_grains != 0u) {
+        const uint pixel = uint(texel.y) * frame.width + uint(texel.x);
+        if (abs(uintBitsToFloat(frame.grain_splats.at[pixel]) - z) < 1e-6 * z) {
+            who = frame.grain_splats.at[frame.width * frame.height + pixel];
+        }
+    }
+    return who;
+}
+
 void main()
 {
     const ivec2 texel = ivec2(gl_GlobalInvocationID.xy);
@@ -14,11 +27,12 @@ void main()
     const float surface = texelFetch(smooth_depth_image, texel, 0).x;
     const float solid = scene_view_z(texel);
     const bool liquid = surface < solid;
-    const vec3 normal = liquid ? normalize(texelFetch(normals_image, texel, 0).xyz) : vec3(0.0);
+    const vec3 normal = liquid ? normalize(texelFetch(normals_image, texel, 0).xyz) : body_normal(texel).xyz;
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
     const float thickness = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0).a;
     const uint index = texelFetch(surface_index_image, texel, 0).x;
-    const uint id = liquid && index > 0u ? frame.ids.at[index - 1u] + 1u : 0u;
+    const uint who = liquid ? index : grain_in_front(texel, solid);
+    const uint id = who > 0u ? frame.ids.at[who - 1u] + 1u : 0u;
     const uint p = uint(texel.y * int(frame.width) + texel.x) * LAYER_FLOATS;
     frame.layers.at[p] = floatBitsToUint(color.r);
     frame.layers.at[p + 1u] = floatBitsToUint(color.g);

@@ -120,11 +120,11 @@ void main()
     const uint i = invocation_index();
     const int size = imageSize(light_depth_store).x;
     if (STEP == 1u) {
-        if (i < frame.particle_count) {
+        if (i < frame.particle_count && !is_solid(i)) {
             add_up(i, size);
         }
     } else if (STEP == 2u) {
-        if (i < frame.visible.at[0]) { // nothing else can be first
+        if (i < frame.visible.at[0] && !is_solid(frame.visible.at[1u + i])) { // nothing else can be first
             find_first(frame.visible.at[1u + i], size);
         }
     } else if (i < uint(size * size)) {

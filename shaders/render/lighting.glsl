@@ -30,8 +30,15 @@ vec3 matte_light(vec3 color, vec3 irradiance)
     return color * irradiance / 3.14159265;
 }
 
+// Light of which some is the sky's: its share is alpha, for the occlusion pass to take away from.
+vec4 shared_light(vec3 light, vec3 from_sky)
+{
+    const vec3 weights = vec3(0.2126, 0.7152, 0.0722);
+    return vec4(light, clamp(dot(from_sky, weights) / max(dot(light, weights), 1e-6), 0.0, 1.0));
+}
+
 // A solid of some colour and roughness. `open` is how much of the sky reaches it, 0 to 1.
-vec3 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughness, float open)
+vec4 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughness, float open)
 {
     const vec3 sun = sun_irradiance(point, normal), sky = open * sky_irradiance(normal);
     // Sky in the surface: mirrored where it is smooth, scattered where it is rough.
@@ -39,7 +46,8 @@ vec3 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughne
     const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
     const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
     const vec3 gloss = open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
-    return matte_light(color, sun + sky) * (1.0 - fresnel) + gloss;
+    return shared_light(matte_light(color, sun + sky) * (1.0 - fresnel) + gloss,
+                        matte_light(color, sky) * (1.0 - fresnel) + open * fresnel * mirrored);
 }
 
 // How much of the ground, or of another plane, has become horizon: 0 near the middle of the scene, 1 far away. Even over

@@ -22,7 +22,7 @@ void main()
     if (fade >= 1.0) {
         discard;
     }
-    const vec3 light = solid_light(point, normal, -unit, push.material.rgb, push.material.a, 1.0);
-    color = vec4(mix(light, horizon_radiance(unit), fade), 1.0);
+    const vec4 light = solid_light(point, normal, -unit, push.material.rgb, push.material.a, 1.0);
+    color = vec4(mix(light.rgb, horizon_radiance(unit), fade), (1.0 - fade) * light.a);
     gl_FragDepth = frame.near_plane / z * BEHIND;
 }

@@ -18,5 +18,5 @@ void main()
     const float height = max(point.y - frame.ground_color.w, 0.0);
     const float near_ground = frame.ground_visible != 0u ? exp(-3.0 * height / size) : 0.0;
     const float open = 1.0 - near_ground * (0.45 - 0.45 * n.y);
-    color = vec4(solid_light(point, n, to_eye, material.rgb, material.a, open), 1.0);
+    color = solid_light(point, n, to_eye, material.rgb, material.a, open);
 }

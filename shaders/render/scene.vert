@@ -14,7 +14,7 @@ void main()
     const ShapeVertex vertex = frame.shape_vertices.at[gl_VertexIndex];
     point = shape_world_point(shape, vertex);
     normal = shape_turn(shape, vertex.normal.xyz) * (shape.inside_out != 0u ? -1.0 : 1.0);
-    material = material_of(shape.material).color;
+    material = material_row(shape.material).color;
     size = max(shape.position.w, max(shape.half_size.x, max(shape.half_size.y, shape.half_size.z)));
     gl_Position = frame.view_projection * vec4(point, 1.0);
 }

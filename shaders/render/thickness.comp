@@ -119,7 +119,7 @@ void main()
 {
     const uint i = invocation_index();
     if (STEP == 0u) {
-        if (i < frame.particle_count) {
+        if (i < frame.particle_count && !is_solid(i)) {
             add_particle(i);
         }
     } else if (STEP == 1u) {

@@ -58,6 +58,12 @@ vec3 particle_color(uint i)
         return color_of_value(float(frame.neighbour_counts.at[i]));
     } else if (SHOW == SHOW_CHANNEL) {
         return color_of_value(channel_value(i));
+    } else if (SHOW == SHOW_CLUSTER) {
+        uint member = 0xffffffffu;
+        if (frame.member_count > 0u) {
+            member = frame.members.at[i];
+        }
+        return member < frame.member_count ? color_of_id(frame.member_clusters.at[member]) : vec3(0.25);
     }
     return material_of(frame.phases.at[i]).color.rgb;
 }
@@ -82,16 +88,20 @@ vec3 background(ivec2 texel)
 
 const vec3 NOTHING = vec3(0.02); // behind what an image shows
 
+// Liquid, and the grains and bodies in front of it.
 vec3 image_color(ivec2 texel)
 {
+    const vec4 solid = body_normal(texel);
+    const float solid_z = solid.w > 0.0 ? scene_view_z(texel) : uintBitsToFloat(NO_DEPTH);
     if (SHOW == SHOW_DEPTH) {
-        const uint bits = texelFetch(surface_depth_image, texel, 0).x;
-        return bits == NO_DEPTH ? NOTHING : color_of_value(uintBitsToFloat(bits));
+        const float z = min(uintBitsToFloat(texelFetch(surface_depth_image, texel, 0).x), solid_z);
+        return isinf(z) ? NOTHING : color_of_value(z);
     } else if (SHOW == SHOW_SMOOTH_DEPTH) {
-        const float z = texelFetch(smooth_depth_image, texel, 0).x;
+        const float z = min(texelFetch(smooth_depth_image, texel, 0).x, solid_z);
         return isinf(z) ? NOTHING : color_of_value(z);
     } else if (SHOW == SHOW_NORMALS) {
-        const vec4 normal = texelFetch(normals_image, texel, 0); // shown as they are in a normal map's file
+        vec4 normal = texelFetch(normals_image, texel, 0); // shown as they are in a normal map's file
+        normal = normal.w == 0.0 ? solid : normal;         // of liquid, where it is in front
         return normal.w == 0.0 ? NOTHING : srgb_decode(clamp(0.5 * normal.xyz + 0.5, 0.0, 1.0));
     }
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));

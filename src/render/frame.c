@@ -143,8 +143,10 @@ static MoteResult set_materials(MoteRenderer *renderer)
     const MoteRenderScene *scene = renderer->frame.scene;
     FrameConstants *c = &renderer->frame.constants;
     MOTE_ASSERT(scene->material_count > 0);
-    const MoteResult result = buffer_reserve(&renderer->device, "materials", BUFFER_UPLOAD,
-                                             scene->material_count * sizeof(Material), &renderer->materials);
+    const uint32_t groups = scene->group_materials != NULL ? scene->group_count : 0;
+    const size_t bytes = scene->material_count * sizeof(Material) + groups * sizeof(uint32_t);
+    const MoteResult result =
+        buffer_reserve(&renderer->device, "materials", BUFFER_UPLOAD, bytes, &renderer->materials);
     if (result != MOTE_OK) {
         return result;
     }
@@ -154,11 +156,17 @@ static MoteResult set_materials(MoteRenderer *renderer)
         const MoteRenderMaterial *m = &scene->materials[i];
         const MoteVec3 taken = {1.0f - m->color.x, 1.0f - m->color.y, 1.0f - m->color.z};
         materials[i].color = packed_color(m->color, 1.0f, m->roughness);
-        materials[i].absorption = packed_color(taken, m->absorption, 0.0f);
-        alike = alike && memcmp(&materials[i].absorption, &materials[0].absorption, sizeof(vec4)) == 0;
+        materials[i].absorption = packed_color(taken, m->absorption, m->color_variation);
+        const vec4 a = materials[i].absorption, b = materials[0].absorption;
+        alike = alike && a.x == b.x && a.y == b.y && a.z == b.z;
+    }
+    if (groups > 0) {
+        memcpy(materials + scene->material_count, scene->group_materials, groups * sizeof(uint32_t));
     }
     buffer_flush(&renderer->device, &renderer->materials);
     c->materials = renderer->materials.address;
+    c->group_materials = renderer->materials.address + scene->material_count * sizeof(Material);
+    c->group_count = groups;
     c->material_count = scene->material_count;
     c->thickness_channels = alike ? 1 : 4;
     return MOTE_OK;
@@ -171,6 +179,8 @@ static MoteResult set_particles(MoteRenderer *renderer)
     FrameConstants *c = &frame->constants;
     interop_begin_frame(&renderer->interop, solver);
     c->particle_count = solver->particle_count;
+    c->member_count = solver->member_count;
+    c->cluster_count = solver->cluster_count;
     MoteArray channel = {0};
     MoteResult result = MOTE_OK;
     if (frame->view == VIEW_channel) {
@@ -189,6 +199,10 @@ static MoteResult set_particles(MoteRenderer *renderer)
         {&solver->neighbour_starts, "neighbour_starts", &c->neighbour_starts},
         {&solver->neighbours, "neighbours", &c->neighbours},
         {&channel, "channel", &c->channel},
+        {&solver->members, "members", &c->members},
+        {&solver->member_slots, "member_slots", &c->member_slots},
+        {&solver->member_clusters, "member_clusters", &c->member_clusters},
+        {&solver->cluster_rotations, "cluster_rotations", &c->cluster_rotations},
     };
     for (uint32_t i = 0; i < sizeof arrays / sizeof arrays[0] && result == MOTE_OK; i++) {
         result =
@@ -197,15 +211,45 @@ static MoteResult set_particles(MoteRenderer *renderer)
     return result;
 }
 
+// How solids are drawn: which particles, and whether meshes are.
+static void set_solids(MoteRenderer *renderer)
+{
+    Frame *frame = &renderer->frame;
+    const MoteRenderScene *scene = frame->scene;
+    FrameConstants *c = &frame->constants;
+    c->solid_radius = frame->solver.solid_radius;
+    c->occlusion_radius = 8.0f * frame->solver.solid_radius;
+    c->has_solids = frame->solver.has_solids && frame->solver.particle_count > 0;
+    frame->grains = c->has_solids != 0 && !frame->spheres;
+    c->has_grains = frame->grains;
+    c->has_bodies = frame->grains;
+    c->solid_reach = c->has_solids != 0 ? c->solid_radius : 0.0f;
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        const MoteRenderInstance *instance = &scene->instances[i];
+        const MeshRange *mesh = &renderer->meshes.meshes[instance->mesh];
+        if (body_is_drawn(&renderer->meshes, frame, instance)) {
+            c->has_bodies |= instance->look == MOTE_LOOK_SOLID || instance->look == MOTE_LOOK_AUTO;
+            c->solid_reach = mesh->member_count > 0 ? fmaxf(c->solid_reach, mesh->reach) : c->solid_reach;
+        }
+    }
+}
+
 // The sun's maps: a square of the smallest size that holds the particles and the bounded shapes, seen along its light.
 // The size goes in steps and the centre by whole texels, so that shadows do not crawl while the liquid moves.
-static void set_sun(FrameConstants *c, const Frame *frame)
+static void set_sun(FrameConstants *c, const Frame *frame, const MeshSet *meshes)
 {
     const MoteRenderScene *scene = frame->scene;
     Vector low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
     if (frame->solver.particle_count > 0) {
-        grow_box(&low, &high, frame->solver.lowest, 0.0f);
-        grow_box(&low, &high, frame->solver.highest, 0.0f);
+        grow_box(&low, &high, frame->solver.lowest, c->solid_reach);
+        grow_box(&low, &high, frame->solver.highest, c->solid_reach);
+    }
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        const MoteRenderInstance *instance = &scene->instances[i];
+        const MeshRange *mesh = &meshes->meshes[instance->mesh];
+        if (mesh->member_count == 0 && body_is_drawn(meshes, frame, instance)) {
+            grow_box(&low, &high, instance->pose.position, instance->scale * mesh->reach);
+        }
     }
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         const MoteRenderShape *s = &scene->shapes[i];
@@ -268,11 +312,12 @@ static MoteResult set_constants(MoteRenderer *renderer)
     c->pixels = renderer->pixels.address;
     set_liquid(c, &frame->scene->liquid, frame);
     set_sky_and_ground(c, frame->scene);
-    set_sun(c, frame);
+    set_solids(renderer);
+    set_sun(c, frame, &renderer->meshes);
     frame_set_jitter(renderer, 0);
     MoteResult result = set_materials(renderer);
     result = result == MOTE_OK ? set_particles(renderer) : result;
-    return result;
+    return result == MOTE_OK ? bodies_prepare(&renderer->device, &renderer->meshes, frame, &renderer->bodies) : result;
 }
 
 // ---- Passes ------------------------------------------------------------------------------------------------
@@ -488,21 +533,31 @@ static MoteResult check_picture(const MoteRenderer *renderer, const MotePicture 
 MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const MoteRenderScene *scene,
                               const MotePicture *picture)
 {
+    MoteRenderView view;
+    const MoteResult result = mote_world_render_view(world, &view);
+    return result == MOTE_OK ? renderer_draw_view(renderer, world, &view, scene, picture) : result;
+}
+
+MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
+                              const MoteRenderScene *scene, const MotePicture *picture)
+{
     Frame *frame = &renderer->frame;
     memset(frame, 0, sizeof *frame);
     frame->world = world;
+    frame->solver = *view;
     frame->scene = scene;
     frame->picture = picture;
     MoteResult result = check_picture(renderer, picture);
     result = result == MOTE_OK ? choose_view(picture->view, frame) : result;
-    result = result == MOTE_OK ? mote_world_render_view(world, &frame->solver) : result;
+    result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;
     result = result == MOTE_OK ? renderer_resize(renderer, picture->width, picture->height) : result;
     if (result != MOTE_OK) {
         return result;
     }
     frame->spheres = (frame->view >= VIEW_particles && frame->view <= VIEW_channel) || frame->view == VIEW_colliders;
     frame->needs_index = frame->spheres || frame->view == VIEW_ellipsoids || picture->layers;
-    frame->liquid = scene->liquid.visible && frame->solver.particle_count > 0;
+    frame->liquid =
+        scene->liquid.visible && frame->solver.particle_count > 0 && (frame->spheres || frame->solver.has_liquid);
     renderer->has_picture = false;
     renderer->has_layers = false;
     memset(renderer->milliseconds, 0, sizeof renderer->milliseconds);

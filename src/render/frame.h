@@ -7,4 +7,8 @@
 // Images of this size, and descriptors of them; keeps what is there if the size is the same. renderer.c
 MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height);
 
+// mote_renderer_draw of a world whose arrays are these, and not what the world says of itself. frame.c
+MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
+                              const MoteRenderScene *scene, const MotePicture *picture);
+
 #endif

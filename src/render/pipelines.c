@@ -202,6 +202,21 @@ void pass_transfer_barrier(VkCommandBuffer commands)
     wait_before_compute(commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT);
 }
 
+void pass_attachment_barrier(VkCommandBuffer commands)
+{
+    const VkAccessFlags2 writes =
+        VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
+    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                      .srcStageMask = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
+                                      .srcAccessMask = writes,
+                                      .dstStageMask = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
+                                      .dstAccessMask = writes | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
+                                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT};
+    const VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
+    vkCmdPipelineBarrier2(commands, &dependency);
+}
+
 static VkRenderingAttachmentInfo attachment(const Picture *picture, bool clear)
 {
     return (VkRenderingAttachmentInfo){.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,

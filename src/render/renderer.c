@@ -328,6 +328,8 @@ void mote_renderer_destroy(MoteRenderer *renderer)
         }
         interop_destroy(&renderer->interop);
         destroy_images(renderer);
+        mesh_set_destroy(device, &renderer->meshes);
+        bodies_destroy(device, &renderer->bodies);
         Buffer *buffers[] = {&renderer->constants, &renderer->materials, &renderer->pixels, &renderer->layers};
         for (uint32_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
             buffer_destroy(device, buffers[i]);
@@ -342,6 +344,17 @@ void mote_renderer_destroy(MoteRenderer *renderer)
     }
     device_destroy(device);
     free(renderer);
+}
+
+MoteResult mote_renderer_set_meshes(MoteRenderer *renderer, const MoteRenderMesh *meshes, uint32_t count)
+{
+    MeshSet set;
+    const MoteResult result = mesh_set_create(&renderer->device, meshes, count, &set);
+    if (result == MOTE_OK) {
+        mesh_set_destroy(&renderer->device, &renderer->meshes);
+        renderer->meshes = set;
+    }
+    return result;
 }
 
 // ---- Asking ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #ifndef MOTE_RENDERER_H
 #define MOTE_RENDERER_H
 
+#include "render/bodies.h"
 #include "render/interop.h"
 #include "render/shape_mesh.h"
 #include "render_shared.h"
@@ -38,7 +39,7 @@ typedef enum ViewId {
 } ViewId;
 
 // What is being drawn: filled by frame.c before the passes record.
-typedef struct Frame {
+struct Frame {
     MoteWorld *world;
     MoteRenderView solver; // its arrays
     const MoteRenderScene *scene;
@@ -47,9 +48,10 @@ typedef struct Frame {
     char channel[64]; // of VIEW_channel
     bool liquid;      // the surface passes run
     bool spheres;     // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
+    bool grains;      // solid particles are drawn as spheres of the scene
     bool needs_index; // who is in front at each pixel
     FrameConstants constants;
-} Frame;
+};
 
 struct MoteRenderer {
     Device device;
@@ -77,6 +79,8 @@ struct MoteRenderer {
     uint64_t pictures; // drawn to their end
 
     ShapeBuffers shapes;      // of the colliders; the shadow pass's
+    MeshSet meshes;           // of mote_renderer_set_meshes
+    Bodies bodies;            // the frame's instances of them
     void *states[PASS_COUNT]; // each pass's own, from its create
     Frame frame;
 };
@@ -128,6 +132,8 @@ void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t hei
 void pass_compute_barrier(VkCommandBuffer commands);
 // Between a fill and a dispatch of one pass.
 void pass_transfer_barrier(VkCommandBuffer commands);
+// Between two times of rendering of one pass to the same images.
+void pass_attachment_barrier(VkCommandBuffer commands);
 // Begins rendering to these images over their whole size; any may be NULL. Clear values NULL: what is there is loaded.
 typedef struct RenderTargets {
     const Picture *color, *color2, *depth;

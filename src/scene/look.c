@@ -13,7 +13,10 @@
 
 static MoteRenderMaterial material_look(const SceneMaterial *material)
 {
-    return (MoteRenderMaterial){material->color, material->absorption, material->roughness};
+    return (MoteRenderMaterial){.color = material->color,
+                                .absorption = material->absorption,
+                                .roughness = material->roughness,
+                                .color_variation = material->color_variation};
 }
 
 // ---- Cameras ----

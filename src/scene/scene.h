@@ -13,7 +13,7 @@ typedef struct SceneMaterial {
     char name[SCENE_NAME_SIZE];
     float density, static_friction, kinetic_friction, restitution;
     MoteVec3 color;
-    float absorption, roughness;
+    float absorption, roughness, color_variation;
 } SceneMaterial;
 
 typedef enum SceneFluidShape { SCENE_FLUID_BLOCK, SCENE_FLUID_SPHERE } SceneFluidShape;

@@ -159,6 +159,9 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
     out->dimensions = settings->dimensions;
     out->spacing = settings->spacing;
     out->support = support;
+    out->has_liquid = world->has_liquid;
+    out->has_solids = world->has_solids;
+    out->solid_radius = 0.5f * settings->spacing;
     out->positions = make_array(world, view->positions, sizeof(vec4), count, CAPACITY_PARTICLES);
     out->velocities = make_array(world, view->velocities, sizeof(vec4), count, CAPACITY_PARTICLES);
     out->ids = make_array(world, view->ids, sizeof(uint), count, CAPACITY_PARTICLES);

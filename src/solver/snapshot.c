@@ -133,6 +133,8 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     }
     for (size_t i = 0; i < n; i++) {
         world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, snapshot->positions[4 * i + 3]);
+        world->has_liquid |= (snapshot->phases[i] & MOTE_PHASE_FLUID) != 0;
+        world->has_solids |= (snapshot->phases[i] & MOTE_PHASE_FLUID) == 0;
     }
     return result;
 }

@@ -273,6 +273,8 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
         }
         view->particle_count = before + count;
         world->next_id += count;
+        world->has_liquid |= (particles->phase & MOTE_PHASE_FLUID) != 0;
+        world->has_solids |= (particles->phase & MOTE_PHASE_FLUID) == 0;
         world->lists_are_current = false;
     }
     free(positions);

@@ -1,10 +1,14 @@
 // anisotropy.c - an ellipsoid a particle (shaders/render/anisotropy.comp).
 #include "render/renderer.h"
 
+enum { LIQUID_ALONE, WITH_SOLIDS, SPHERES };
+
 MoteResult anisotropy_create(MoteRenderer *renderer, void **state)
 {
-    const SimpleShader shaders[] = {{"anisotropy.comp", {0}}};
-    return simple_pass_create(renderer, shaders, 1, state);
+    const SimpleShader shaders[] = {[LIQUID_ALONE] = {"anisotropy.comp", {0, 0}},
+                                    [WITH_SOLIDS] = {"anisotropy.comp", {1, 0}},
+                                    [SPHERES] = {"anisotropy.comp", {1, 1}}};
+    return simple_pass_create(renderer, shaders, 3, state);
 }
 
 MoteResult anisotropy_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -23,7 +27,8 @@ MoteResult anisotropy_record(MoteRenderer *renderer, void *state, VkCommandBuffe
     constants->visible = pass->buffer.address + bytes;
     vkCmdFillBuffer(commands, pass->buffer.handle, bytes, sizeof(uint32_t), 0);
     pass_transfer_barrier(commands);
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
+    const int pipeline = constants->has_solids == 0 ? LIQUID_ALONE : renderer->frame.spheres ? SPHERES : WITH_SOLIDS;
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[pipeline], NULL, 0);
     pass_dispatch(commands, constants->particle_count, 64);
     return MOTE_OK;
 }

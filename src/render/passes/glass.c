@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 typedef struct GlassPass {
-    VkPipeline pipeline;
+    VkPipeline pipeline, body; // shapes, meshes
 } GlassPass;
 
 MoteResult glass_create(MoteRenderer *renderer, void **state)
@@ -15,13 +15,15 @@ MoteResult glass_create(MoteRenderer *renderer, void **state)
     if (pass == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
     }
-    const GraphicsPipeline near_sides = {.vertex = "glass.vert",
-                                         .fragment = "glass.frag",
-                                         .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-                                         .cull = VK_CULL_MODE_BACK_BIT,
-                                         .blending = BLEND_OVER,
-                                         .color_format = VK_FORMAT_R16G16B16A16_SFLOAT};
-    return pipeline_create_graphics(renderer, &near_sides, &pass->pipeline);
+    GraphicsPipeline near_sides = {.vertex = "glass.vert",
+                                   .fragment = "glass.frag",
+                                   .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                                   .cull = VK_CULL_MODE_BACK_BIT,
+                                   .blending = BLEND_OVER,
+                                   .color_format = VK_FORMAT_R16G16B16A16_SFLOAT};
+    const MoteResult result = pipeline_create_graphics(renderer, &near_sides, &pass->pipeline);
+    near_sides.vertex = "body_glass.vert";
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &near_sides, &pass->body) : result;
 }
 
 MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -29,21 +31,27 @@ MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     const GlassPass *pass = state;
     const MoteRenderScene *scene = renderer->frame.scene;
     const uint32_t in_front = 1;
-    bool any = false;
+    bool any = bodies_look_so(&renderer->bodies, MOTE_LOOK_GLASS);
+    for (uint32_t i = 0; i < scene->shape_count && !any; i++) {
+        any = scene->shapes[i].look == MOTE_LOOK_GLASS;
+    }
+    if (!any) {
+        return MOTE_OK;
+    }
+    pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color]});
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &in_front, sizeof in_front);
     for (uint32_t i = 0; i < scene->shape_count; i++) {
-        if (scene->shapes[i].look != MOTE_LOOK_GLASS) {
-            continue;
+        if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
+            shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
         }
-        if (!any) {
-            pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color]});
-            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &in_front, sizeof in_front);
-            any = true;
+    }
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->body, &in_front, sizeof in_front);
+    for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
+        if (renderer->bodies.draws[i].look == MOTE_LOOK_GLASS) {
+            body_draw(commands, &renderer->meshes, &renderer->bodies.draws[i]);
         }
-        shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
     }
-    if (any) {
-        vkCmdEndRendering(commands);
-    }
+    vkCmdEndRendering(commands);
     return MOTE_OK;
 }
 
@@ -52,6 +60,7 @@ void glass_destroy(MoteRenderer *renderer, void *state)
     GlassPass *pass = state;
     if (pass != NULL) {
         vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->body, NULL);
         free(pass);
     }
 }

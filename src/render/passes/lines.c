@@ -1,4 +1,4 @@
-// lines.c - colliders as wire frames: those that look so, and all of them in the colliders view.
+// lines.c - colliders and meshes as wire frames: those that look so, and all colliders in the colliders view.
 #include "render/renderer.h"
 #include "render/shape_mesh.h"
 
@@ -13,7 +13,8 @@ typedef struct Line {
 
 typedef struct LinesPass {
     VkPipeline pipeline;
-    Buffer buffer; // of Line, mapped
+    VkPipeline bodies; // edges of meshes
+    Buffer buffer;     // of Line, mapped
     uint32_t count;
 } LinesPass;
 
@@ -23,6 +24,14 @@ typedef struct Push {
     float half_width; // pixels
     uint32_t unused;
 } Push;
+
+// As body_lines.vert has it.
+typedef struct BodyPush {
+    uint64_t unused;
+    float half_width;
+    uint32_t edges, first_index, instance;
+    vec4 rgb;
+} BodyPush;
 
 // ---- Wire frames -------------------------------------------------------------------------------------------
 
@@ -164,10 +173,10 @@ static void draw_shape(Pen *pen, const MoteShape *shape, const MoteCamera *camer
 
 // ---- The pass ----------------------------------------------------------------------------------------------
 
-static bool is_drawn(const Frame *frame, const MoteRenderShape *shape)
+static bool is_drawn(const Frame *frame, uint32_t look)
 {
     const bool measures = frame->view >= VIEW_depth && frame->view <= VIEW_thickness; // images, not the scene
-    return frame->view == VIEW_colliders || (shape->look == MOTE_LOOK_WIREFRAME && !measures);
+    return frame->view == VIEW_colliders || (look == MOTE_LOOK_WIREFRAME && !measures);
 }
 
 // In the finished picture a wire has its material's colour, whatever the exposure. In the colliders view containers
@@ -190,7 +199,7 @@ static MoteResult draw_shapes(MoteRenderer *renderer, LinesPass *pass)
     pass->count = 0;
     uint32_t drawn = 0;
     for (uint32_t i = 0; i < scene->shape_count; i++) {
-        drawn += is_drawn(frame, &scene->shapes[i]);
+        drawn += is_drawn(frame, scene->shapes[i].look);
     }
     if (drawn == 0) {
         return MOTE_OK;
@@ -205,7 +214,7 @@ static MoteResult draw_shapes(MoteRenderer *renderer, LinesPass *pass)
     Pen pen = {.end = begin, .limit = begin + capacity};
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         const MoteRenderShape *shape = &scene->shapes[i];
-        if (is_drawn(frame, shape)) {
+        if (is_drawn(frame, shape->look)) {
             pen.pose = shape->shape.to;
             pen.color = wire_color(frame, shape);
             draw_shape(&pen, &shape->shape, &scene->camera);
@@ -223,12 +232,35 @@ MoteResult lines_create(MoteRenderer *renderer, void **state)
     if (pass == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
     }
-    const GraphicsPipeline info = {.vertex = "lines.vert",
-                                   .fragment = "lines.frag",
-                                   .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-                                   .blending = BLEND_OVER,
-                                   .color_format = VK_FORMAT_R16G16B16A16_SFLOAT};
-    return pipeline_create_graphics(renderer, &info, &pass->pipeline);
+    GraphicsPipeline info = {.vertex = "lines.vert",
+                             .fragment = "lines.frag",
+                             .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                             .blending = BLEND_OVER,
+                             .color_format = VK_FORMAT_R16G16B16A16_SFLOAT};
+    const MoteResult result = pipeline_create_graphics(renderer, &info, &pass->pipeline);
+    info.vertex = "body_lines.vert";
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->bodies) : result;
+}
+
+// The colliders view has no skins: what is left of the meshes there are colliders.
+static void draw_bodies(MoteRenderer *renderer, const LinesPass *pass, VkCommandBuffer commands, float half_width)
+{
+    const Frame *frame = &renderer->frame;
+    const float scale = frame->view == VIEW_liquid ? 1.0f / frame->constants.exposure : 1.0f;
+    for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
+        const BodyDraw *draw = &renderer->bodies.draws[i];
+        const MeshRange *mesh = &renderer->meshes.meshes[draw->mesh];
+        BodyPush push = {.half_width = half_width,
+                         .edges = 3 * mesh->triangle_count,
+                         .first_index = 3 * mesh->first_triangle,
+                         .rgb = frame->view == VIEW_colliders ? (vec4){0.3f, 1.0f, 0.35f, 1.0f}
+                                                              : (vec4){scale, scale, scale, 0.0f}};
+        for (uint32_t k = 0; k < draw->count && is_drawn(frame, draw->look); k++) {
+            push.instance = draw->first + k;
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->bodies, &push, sizeof push);
+            vkCmdDraw(commands, 6, push.edges, 0, 0);
+        }
+    }
 }
 
 MoteResult lines_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -240,14 +272,17 @@ MoteResult lines_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
             return result;
         }
     }
-    if (pass->count == 0) {
+    if (pass->count == 0 && renderer->bodies.draw_count == 0) {
         return MOTE_OK;
     }
     const float width = fmaxf(1.0f, 1.5f * (float)renderer->height / 720.0f);
     const Push push = {.lines = pass->buffer.address, .half_width = 0.5f * width};
     pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color]});
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &push, sizeof push);
-    vkCmdDraw(commands, 6, pass->count, 0, 0);
+    if (pass->count > 0) {
+        vkCmdDraw(commands, 6, pass->count, 0, 0);
+    }
+    draw_bodies(renderer, pass, commands, push.half_width);
     vkCmdEndRendering(commands);
     return MOTE_OK;
 }
@@ -257,6 +292,7 @@ void lines_destroy(MoteRenderer *renderer, void *state)
     LinesPass *pass = state;
     if (pass != NULL) {
         vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->bodies, NULL);
         buffer_destroy(&renderer->device, &pass->buffer);
         free(pass);
     }

@@ -1,5 +1,5 @@
-// scene.c - everything but the liquid: solid colliders, then sky, ground and planes behind them, then the far sides of
-// glass, which the liquid in front refracts with all the rest.
+// scene.c - everything but the liquid: meshes and grains, solid colliders, then sky, ground and planes behind them,
+// then the far sides of glass, which the liquid in front refracts with all the rest.
 #include "render/renderer.h"
 
 #include "base/error.h"
@@ -10,7 +10,31 @@ typedef struct ScenePass {
     VkPipeline backdrop;         // sky and ground
     VkPipeline plane;            // one plane over the whole picture
     VkPipeline glass;            // far sides
+    VkPipeline body, open;       // meshes, and those whose triangles are seen from both sides
+    VkPipeline body_glass;       // far sides of meshes
+    VkPipeline grains;
 } ScenePass;
+
+// These also leave their normals.
+static MoteResult create_bodies(MoteRenderer *renderer, ScenePass *pass)
+{
+    GraphicsPipeline info = {.vertex = "body.vert",
+                             .fragment = "body.frag",
+                             .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                             .cull = VK_CULL_MODE_BACK_BIT,
+                             .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
+                             .color_format2 = VK_FORMAT_R32G32B32A32_SFLOAT,
+                             .depth_format = VK_FORMAT_D32_SFLOAT,
+                             .depth_test = true,
+                             .depth_write = true,
+                             .depth_compare = VK_COMPARE_OP_GREATER};
+    MoteResult result = pipeline_create_graphics(renderer, &info, &pass->body);
+    info.cull = VK_CULL_MODE_NONE;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->open) : result;
+    info.vertex = "backdrop.vert";
+    info.fragment = "grains.frag";
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->grains) : result;
+}
 
 MoteResult scene_create(MoteRenderer *renderer, void **state)
 {
@@ -37,6 +61,8 @@ MoteResult scene_create(MoteRenderer *renderer, void **state)
     info.blending = BLEND_OVER;
     info.depth_write = false;
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->glass) : result;
+    info.vertex = "body_glass.vert";
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->body_glass) : result;
 
     info.vertex = "backdrop.vert";
     info.fragment = "backdrop.frag";
@@ -46,7 +72,8 @@ MoteResult scene_create(MoteRenderer *renderer, void **state)
     info.depth_compare = VK_COMPARE_OP_GREATER_OR_EQUAL; // the sky is at 0, which is what depth is cleared to
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->backdrop) : result;
     info.fragment = "plane.frag";
-    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->plane) : result;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->plane) : result;
+    return result == MOTE_OK ? create_bodies(renderer, pass) : result;
 }
 
 static bool is_solid(const MoteRenderShape *shape)
@@ -77,14 +104,62 @@ static void draw_plane(MoteRenderer *renderer, const ScenePass *pass, VkCommandB
     vkCmdDraw(commands, 3, 1, 0, 0);
 }
 
+// Meshes and grains, with their normals, into images that are then cleared.
+static void draw_bodies(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
+{
+    const float farthest = 0.0f;
+    pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
+                                                    .color2 = &renderer->images[RESOURCE_scene_normals],
+                                                    .depth = &renderer->images[RESOURCE_scene_depth],
+                                                    .clear_color = &(VkClearColorValue){{0}},
+                                                    .clear_depth = &farthest});
+    for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
+        const BodyDraw *draw = &renderer->bodies.draws[i];
+        if (draw->look == MOTE_LOOK_SOLID) {
+            const bool closed = renderer->meshes.meshes[draw->mesh].closed;
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, closed ? pass->body : pass->open, NULL, 0);
+            body_draw(commands, &renderer->meshes, draw);
+        }
+    }
+    if (renderer->frame.grains) {
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->grains, NULL, 0);
+        vkCmdDraw(commands, 3, 1, 0, 0);
+    }
+    vkCmdEndRendering(commands);
+}
+
+static void draw_glass(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
+{
+    const MoteRenderScene *scene = renderer->frame.scene;
+    const uint32_t in_front = 0;
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->glass, &in_front, sizeof in_front);
+            shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
+        }
+    }
+    for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
+        if (renderer->bodies.draws[i].look == MOTE_LOOK_GLASS) {
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->body_glass, &in_front,
+                      sizeof in_front);
+            body_draw(commands, &renderer->meshes, &renderer->bodies.draws[i]);
+        }
+    }
+}
+
 MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     ScenePass *pass = state;
     const MoteRenderScene *scene = renderer->frame.scene;
+    const bool bodies = renderer->frame.constants.has_bodies != 0;
     const float farthest = 0.0f;
+    if (bodies) {
+        draw_bodies(renderer, pass, commands);
+        pass_attachment_barrier(commands);
+    }
     pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
                                                     .depth = &renderer->images[RESOURCE_scene_depth],
-                                                    .clear_depth = &farthest});
+                                                    .clear_depth = bodies ? NULL : &farthest});
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         const MoteShape *shape = &scene->shapes[i].shape;
         if (is_solid(&scene->shapes[i])) {
@@ -100,13 +175,7 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
             draw_plane(renderer, pass, commands, &scene->shapes[i]);
         }
     }
-    const uint32_t in_front = 0;
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
-            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->glass, &in_front, sizeof in_front);
-            shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
-        }
-    }
+    draw_glass(renderer, pass, commands);
     vkCmdEndRendering(commands);
     return MOTE_OK;
 }
@@ -120,6 +189,10 @@ void scene_destroy(MoteRenderer *renderer, void *state)
         vkDestroyPipeline(renderer->device.handle, pass->backdrop, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->plane, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->glass, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->body, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->open, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->body_glass, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->grains, NULL);
         free(pass);
     }
 }

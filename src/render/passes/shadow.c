@@ -8,7 +8,9 @@
 
 typedef struct ShadowPass {
     VkPipeline solid;
-    VkPipeline container; // its far walls alone: light comes in where the viewer looks in
+    VkPipeline container;  // its far walls alone: light comes in where the viewer looks in
+    VkPipeline body, open; // meshes, and those whose triangles are seen from both sides
+    VkPipeline grains;
 } ShadowPass;
 
 MoteResult shadow_create(MoteRenderer *renderer, void **state)
@@ -29,7 +31,16 @@ MoteResult shadow_create(MoteRenderer *renderer, void **state)
                               .depth_bias_slope = 1.5f};
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->solid) : result;
     solid.cull = VK_CULL_MODE_FRONT_BIT;
-    return result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->container) : result;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->container) : result;
+    solid.vertex = "body_shadow.vert";
+    solid.cull = VK_CULL_MODE_BACK_BIT;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->body) : result;
+    solid.cull = VK_CULL_MODE_NONE;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->open) : result;
+    solid.vertex = "backdrop.vert"; // a triangle over all of the map
+    solid.fragment = "grains_shadow.frag";
+    solid.depth_bias_slope = 0.0f;
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->grains) : result;
 }
 
 static bool casts_shadow(const MoteRenderShape *shape)
@@ -74,6 +85,18 @@ static vec4 rectangle_of_shape(const FrameConstants *c, const MoteRenderShape *s
     return rectangle;
 }
 
+static vec4 rectangle_of_particles(const FrameConstants *c, const MoteRenderView *solver, float reach)
+{
+    const MoteVec3 low = solver->lowest, high = solver->highest;
+    vec4 rectangle = empty_rectangle;
+    for (uint32_t i = 0; i < 8; i++) {
+        const MoteVec3 corner = {(i & 1u) != 0 ? high.x : low.x, (i & 2u) != 0 ? high.y : low.y,
+                                 (i & 4u) != 0 ? high.z : low.z};
+        rectangle = join(rectangle, rectangle_of(c, corner, reach));
+    }
+    return rectangle;
+}
+
 // One more rectangle, or the one that grows least grown.
 static void add_solid(FrameConstants *c, vec4 rectangle)
 {
@@ -106,14 +129,19 @@ static void set_rectangles(MoteRenderer *renderer)
             add_solid(c, rectangle_of_shape(c, &frame->scene->shapes[i]));
         }
     }
+    for (uint32_t i = 0; i < frame->scene->instance_count; i++) {
+        const MoteRenderInstance *instance = &frame->scene->instances[i];
+        const MeshRange *mesh = &renderer->meshes.meshes[instance->mesh];
+        if (mesh->member_count == 0 && body_is_drawn(&renderer->meshes, frame, instance)) {
+            add_solid(c, rectangle_of(c, instance->pose.position, instance->scale * mesh->reach));
+        }
+    }
+    if (c->solid_reach > 0.0f && frame->solver.particle_count > 0) { // grains, and bodies that follow particles
+        add_solid(c, rectangle_of_particles(c, &frame->solver, c->solid_reach));
+    }
     c->liquid_rect = empty_rectangle;
     if (frame->liquid && c->liquid_shadow > 0.0f) {
-        const MoteVec3 low = frame->solver.lowest, high = frame->solver.highest;
-        for (uint32_t i = 0; i < 8; i++) {
-            const MoteVec3 corner = {(i & 1u) != 0 ? high.x : low.x, (i & 2u) != 0 ? high.y : low.y,
-                                     (i & 4u) != 0 ? high.z : low.z};
-            c->liquid_rect = join(c->liquid_rect, rectangle_of(c, corner, 0.0f));
-        }
+        c->liquid_rect = rectangle_of_particles(c, &frame->solver, 0.0f);
     }
 }
 
@@ -131,6 +159,22 @@ static void set_blockers(MoteRenderer *renderer)
             c->blocker_spheres[c->blocker_count] = (vec4){p.x, p.y, p.z, radius};
             c->blockers[c->blocker_count++] = shape;
         }
+    }
+}
+
+static void draw_bodies(MoteRenderer *renderer, const ShadowPass *pass, VkCommandBuffer commands)
+{
+    for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
+        const BodyDraw *draw = &renderer->bodies.draws[i];
+        if (draw->look == MOTE_LOOK_SOLID) {
+            const bool closed = renderer->meshes.meshes[draw->mesh].closed;
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, closed ? pass->body : pass->open, NULL, 0);
+            body_draw(commands, &renderer->meshes, draw);
+        }
+    }
+    if (renderer->frame.constants.has_solids != 0) {
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->grains, NULL, 0);
+        vkCmdDraw(commands, 3, 1, 0, 0);
     }
 }
 
@@ -160,6 +204,7 @@ MoteResult shadow_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
             shape_buffers_draw(commands, &renderer->shapes, shape->kind, i);
         }
     }
+    draw_bodies(renderer, pass, commands);
     vkCmdEndRendering(commands);
     return MOTE_OK;
 }
@@ -171,6 +216,9 @@ void shadow_destroy(MoteRenderer *renderer, void *state)
     if (pass != NULL) {
         vkDestroyPipeline(renderer->device.handle, pass->solid, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->container, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->body, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->open, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->grains, NULL);
         free(pass);
     }
 }

@@ -20,6 +20,7 @@ static const ViewRow view_rows[VIEW_COUNT] = {
     [VIEW_speed] = {SHOW_SPEED, MAP_SEQUENTIAL, "speed (m/s)"},
     [VIEW_id] = {SHOW_ID, MAP_NONE, "particles, coloured by id"},
     [VIEW_neighbours] = {SHOW_NEIGHBOURS, MAP_SEQUENTIAL, "neighbours"},
+    [VIEW_clusters] = {SHOW_CLUSTER, MAP_NONE, "members of bodies, coloured by cluster"},
     [VIEW_channel] = {SHOW_CHANNEL, MAP_SEQUENTIAL, "channel"},
     [VIEW_ellipsoids] = {SHOW_PHASE, MAP_NONE, "ellipsoids, coloured by phase"},
     [VIEW_depth] = {SHOW_DEPTH, MAP_SEQUENTIAL, "depth before smoothing (m)"},

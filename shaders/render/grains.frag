@@ -1,0 +1,36 @@
+// grains.frag - the nearest grain at a pixel (grains.comp) in the light of sun and sky, over a triangle that covers the
+// picture.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#include "frame.glsl"
+#include "sky.glsl"
+#include "shadow.glsl"
+#include "lighting.glsl"
+layout(location = 0) out vec4 color;
+layout(location = 1) out vec4 normal_depth;
+
+// -1 to 1, the same for an id wherever its grain goes. The hash is PCG's output permutation (Jarzynski, Olano 2020).
+float shade_of(uint id)
+{
+    const uint state = id * 747796405u + 2891336453u;
+    const uint word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
+    return float(((word >> 22u) ^ word) & 0xffffu) / 32767.5 - 1.0;
+}
+
+void main()
+{
+    const uint pixel = uint(gl_FragCoord.y) * frame.width + uint(gl_FragCoord.x);
+    const uint who = frame.grain_splats.at[frame.width * frame.height + pixel];
+    if (who == 0u) {
+        discard;
+    }
+    const float z = uintBitsToFloat(frame.grain_splats.at[pixel]);
+    const vec3 point = world_point_at(gl_FragCoord.xy, z);
+    const vec3 normal = normalize(point - frame.positions.at[who - 1u].xyz);
+    const Material material = material_of(frame.phases.at[who - 1u]);
+    const float shade = 1.0 + material.absorption.w * shade_of(frame.ids.at[who - 1u]);
+    const vec3 to_eye = normalize(frame.eye.xyz - point);
+    color = solid_light(point, normal, to_eye, min(material.color.rgb * shade, 1.0), material.color.a, 1.0);
+    normal_depth = vec4(normal, z);
+    gl_FragDepth = frame.near_plane / z;
+}

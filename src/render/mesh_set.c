@@ -1,0 +1,402 @@
+// mesh_set.c - meshes from a caller: checked, with smooth normals where they have none, and brought to the device.
+#include "render/mesh_set.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Checks ------------------------------------------------------------------------------------------------
+
+static bool is_finite(MoteVec3 v)
+{
+    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
+}
+
+static MoteResult check_skin(const MoteRenderMesh *mesh, uint32_t number)
+{
+    if (mesh->weights == NULL || mesh->rests == NULL || mesh->member_count == 0) {
+        return mote_fail(MOTE_ERROR_INPUT, "mesh %u has members, but no %s", number,
+                         mesh->weights == NULL ? "weights"
+                         : mesh->rests == NULL ? "rests"
+                                               : "member_count");
+    }
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        double sum = 0.0;
+        for (size_t k = 4 * v; k < 4 * v + 4; k++) {
+            if (mesh->members[k] >= mesh->member_count) {
+                return mote_fail(MOTE_ERROR_INPUT, "mesh %u: vertex %zu follows member %u, expected less than %u",
+                                 number, v, mesh->members[k], mesh->member_count);
+            }
+            if (!(mesh->weights[k] >= 0.0f) || !isfinite(mesh->weights[k]) || !is_finite(mesh->rests[k])) {
+                return mote_fail(MOTE_ERROR_INPUT,
+                                 "mesh %u: vertex %zu has weight %g or a rest that is no place, expected 0 to 1 and "
+                                 "finite numbers",
+                                 number, v, (double)mesh->weights[k]);
+            }
+            sum += (double)mesh->weights[k];
+        }
+        if (!(fabs(sum - 1.0) < 1e-3)) {
+            return mote_fail(MOTE_ERROR_INPUT, "mesh %u: the weights of vertex %zu sum to %g, expected 1", number, v,
+                             sum);
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult check_mesh(const MoteRenderMesh *mesh, uint32_t number)
+{
+    if (mesh->vertex_count == 0 || mesh->triangle_count == 0 || mesh->positions == NULL || mesh->triangles == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "mesh %u has %u vertices and %u triangles, expected some of each", number,
+                         mesh->positions != NULL ? mesh->vertex_count : 0,
+                         mesh->triangles != NULL ? mesh->triangle_count : 0);
+    }
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        if (!is_finite(mesh->positions[v]) || (mesh->normals != NULL && !is_finite(mesh->normals[v]))) {
+            return mote_fail(MOTE_ERROR_INPUT, "mesh %u: vertex %zu has a %s that is not finite", number, v,
+                             is_finite(mesh->positions[v]) ? "normal" : "position");
+        }
+    }
+    for (size_t i = 0; i < 3 * (size_t)mesh->triangle_count; i++) {
+        if (mesh->triangles[i] >= mesh->vertex_count) {
+            return mote_fail(MOTE_ERROR_INPUT, "mesh %u: triangle %zu has vertex %u, expected less than %u", number,
+                             i / 3, mesh->triangles[i], mesh->vertex_count);
+        }
+    }
+    return mesh->members != NULL ? check_skin(mesh, number) : MOTE_OK;
+}
+
+// ---- Vertices at one place ---------------------------------------------------------------------------------
+
+typedef struct Place {
+    float values[6]; // position, and the normal where it tells vertices apart
+    uint32_t vertex;
+} Place;
+
+static int compare_places(const void *a, const void *b)
+{
+    const Place *p = a, *q = b;
+    for (int k = 0; k < 6; k++) {
+        if (p->values[k] != q->values[k]) {
+            return p->values[k] < q->values[k] ? -1 : 1;
+        }
+    }
+    return p->vertex < q->vertex ? -1 : p->vertex > q->vertex ? 1 : 0; // the first of them stands for all
+}
+
+// first[v] is the first vertex at v's place, with v's normal if `normals` is not NULL. Files split vertices along the
+// seams of their textures; light must not show them.
+static bool find_firsts(const MoteRenderMesh *mesh, const MoteVec3 *normals, uint32_t *first)
+{
+    Place *places = malloc(mesh->vertex_count * sizeof *places);
+    if (places == NULL) {
+        return false;
+    }
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        const MoteVec3 p = mesh->positions[v], n = normals != NULL ? normals[v] : (MoteVec3){0};
+        places[v] = (Place){{p.x + 0.0f, p.y + 0.0f, p.z + 0.0f, n.x + 0.0f, n.y + 0.0f, n.z + 0.0f}, v}; // no -0
+    }
+    qsort(places, mesh->vertex_count, sizeof *places, compare_places);
+    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+        const bool same = i > 0 && memcmp(places[i].values, places[i - 1].values, sizeof places[i].values) == 0;
+        first[places[i].vertex] = same ? first[places[i - 1].vertex] : places[i].vertex;
+    }
+    free(places);
+    return true;
+}
+
+// ---- Normals, and whether the backs of triangles are seen ------------------------------------------------------
+
+typedef struct Vector {
+    double x, y, z;
+} Vector;
+
+static Vector cross(Vector a, Vector b)
+{
+    return (Vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static Vector between(MoteVec3 a, MoteVec3 b)
+{
+    return (Vector){(double)b.x - a.x, (double)b.y - a.y, (double)b.z - a.z};
+}
+
+static MoteVec3 unit(Vector v)
+{
+    const double length = sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+    return length > 0.0 ? (MoteVec3){(float)(v.x / length), (float)(v.y / length), (float)(v.z / length)}
+                        : (MoteVec3){0.0f, 1.0f, 0.0f};
+}
+
+// As long as twice the triangle's area.
+static Vector triangle_normal(const MoteRenderMesh *mesh, const uint32_t *t)
+{
+    const MoteVec3 a = mesh->positions[t[0]];
+    return cross(between(a, mesh->positions[t[1]]), between(a, mesh->positions[t[2]]));
+}
+
+static bool make_normals(const MoteRenderMesh *mesh, const uint32_t *first, MeshVertex *vertices)
+{
+    Vector *sums = calloc(mesh->vertex_count, sizeof *sums);
+    if (sums == NULL) {
+        return false;
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const Vector n = triangle_normal(mesh, mesh->triangles + 3 * t);
+        for (int k = 0; k < 3; k++) {
+            Vector *sum = &sums[first[mesh->triangles[3 * t + (size_t)k]]];
+            *sum = (Vector){sum->x + n.x, sum->y + n.y, sum->z + n.z};
+        }
+    }
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        const MoteVec3 n = unit(sums[first[v]]);
+        vertices[v].normal = (vec4){n.x, n.y, n.z, 0.0f};
+    }
+    free(sums);
+    return true;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+    return p < q ? -1 : p > q ? 1 : 0;
+}
+
+// Whether each edge is walked as often one way as the other, and the volume inside is positive.
+static bool find_closed(const MoteRenderMesh *mesh, const uint32_t *first, bool *closed)
+{
+    const size_t count = 3 * (size_t)mesh->triangle_count;
+    uint64_t *edges = malloc(2 * count * sizeof *edges);
+    if (edges == NULL) {
+        return false;
+    }
+    double volume = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t next = i % 3 == 2 ? i - 2 : i + 1;
+        const uint64_t a = first[mesh->triangles[i]], b = first[mesh->triangles[next]];
+        edges[i] = a << 32 | b;
+        edges[count + i] = b << 32 | a;
+    }
+    for (size_t t = 0; t < mesh->triangle_count; t++) {
+        const Vector n = triangle_normal(mesh, mesh->triangles + 3 * t);
+        const Vector a = between(mesh->positions[0], mesh->positions[mesh->triangles[3 * t]]);
+        volume += n.x * a.x + n.y * a.y + n.z * a.z;
+    }
+    qsort(edges, count, sizeof *edges, compare_edges);
+    qsort(edges + count, count, sizeof *edges, compare_edges);
+    *closed = volume > 0.0 && memcmp(edges, edges + count, count * sizeof *edges) == 0;
+    free(edges);
+    return true;
+}
+
+// The triangles around each vertex, and around all at its place: `rows` has three a triangle.
+static bool list_triangles(const MoteRenderMesh *mesh, const uint32_t *first, uint32_t start, MeshVertex *vertices,
+                           uint32_t *rows)
+{
+    uint32_t *ends = calloc(mesh->vertex_count, sizeof *ends);
+    if (ends == NULL) {
+        return false;
+    }
+    const size_t count = 3 * (size_t)mesh->triangle_count;
+    for (size_t i = 0; i < count; i++) {
+        vertices[first[mesh->triangles[i]]].adjacent_count++;
+    }
+    uint32_t sum = 0;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        vertices[v].adjacent_first = start + sum;
+        ends[v] = sum;
+        sum += vertices[v].adjacent_count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rows[ends[first[mesh->triangles[i]]]++] = (uint32_t)(i / 3);
+    }
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        vertices[v].adjacent_first = vertices[first[v]].adjacent_first;
+        vertices[v].adjacent_count = vertices[first[v]].adjacent_count;
+    }
+    free(ends);
+    return true;
+}
+
+// ---- One mesh ----------------------------------------------------------------------------------------------
+
+// All meshes, on the host.
+typedef struct Tables {
+    MeshVertex *vertices;
+    SkinBinding *bindings;
+    uint32_t *triangles, *adjacency;
+    uint64_t vertex_count, binding_count, triangle_count, adjacency_count;
+} Tables;
+
+static float length_of(vec4 v)
+{
+    return sqrtf(v.x * v.x + v.y * v.y + v.z * v.z);
+}
+
+static void fill_bindings(const MoteRenderMesh *mesh, SkinBinding *bindings, float *reach)
+{
+    for (size_t v = 0; v < mesh->vertex_count; v++) {
+        const float *w = mesh->weights + 4 * v;
+        const float sum = w[0] + w[1] + w[2] + w[3];
+        for (size_t k = 0; k < 4; k++) {
+            const MoteVec3 p = mesh->positions[v], rest = mesh->rests[4 * v + k];
+            const vec4 offset = {p.x - rest.x, p.y - rest.y, p.z - rest.z, w[k] / sum};
+            bindings[v].offsets[k] = offset;
+            bindings[v].members[k] = mesh->members[4 * v + k];
+            *reach = offset.w > 0.0f ? fmaxf(*reach, length_of(offset)) : *reach;
+        }
+    }
+}
+
+// Appends a checked mesh; false if there is no memory.
+static bool add_mesh(const MoteRenderMesh *mesh, Tables *tables, MeshRange *range)
+{
+    *range = (MeshRange){.first_vertex = (uint32_t)tables->vertex_count,
+                         .vertex_count = mesh->vertex_count,
+                         .first_triangle = (uint32_t)tables->triangle_count,
+                         .triangle_count = mesh->triangle_count,
+                         .first_binding = (uint32_t)tables->binding_count,
+                         .member_count = mesh->members != NULL ? mesh->member_count : 0,
+                         .deforms = mesh->members != NULL && mesh->deforms,
+                         .color = {mesh->color.x, mesh->color.y, mesh->color.z, mesh->roughness}};
+    MeshVertex *vertices = tables->vertices + tables->vertex_count;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        const MoteVec3 p = mesh->positions[v];
+        vertices[v] = (MeshVertex){.position = {p.x, p.y, p.z, 0.0f}};
+        range->reach = mesh->members == NULL ? fmaxf(range->reach, length_of(vertices[v].position)) : 0.0f;
+        if (mesh->normals != NULL) {
+            const MoteVec3 n = unit((Vector){mesh->normals[v].x, mesh->normals[v].y, mesh->normals[v].z});
+            vertices[v].normal = (vec4){n.x, n.y, n.z, 0.0f};
+        }
+    }
+    uint32_t *first = malloc(mesh->vertex_count * sizeof *first);
+    bool done = first != NULL && find_firsts(mesh, NULL, first) && find_closed(mesh, first, &range->closed);
+    if (done && mesh->normals == NULL) {
+        done = make_normals(mesh, first, vertices);
+    } else if (done && range->deforms) {
+        done = find_firsts(mesh, mesh->normals, first); // sharp edges stay sharp
+    }
+    if (done && range->deforms) {
+        done = list_triangles(mesh, first, (uint32_t)tables->adjacency_count, vertices,
+                              tables->adjacency + tables->adjacency_count);
+        tables->adjacency_count += 3 * (uint64_t)mesh->triangle_count;
+    }
+    free(first);
+    if (mesh->members != NULL) {
+        fill_bindings(mesh, tables->bindings + tables->binding_count, &range->reach);
+        tables->binding_count += mesh->vertex_count;
+    }
+    memcpy(tables->triangles + 3 * tables->triangle_count, mesh->triangles,
+           3 * (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+    tables->vertex_count += mesh->vertex_count;
+    tables->triangle_count += mesh->triangle_count;
+    return done;
+}
+
+// ---- The set -----------------------------------------------------------------------------------------------
+
+static void free_tables(Tables *tables)
+{
+    free(tables->vertices);
+    free(tables->bindings);
+    free(tables->triangles);
+    free(tables->adjacency);
+}
+
+static MoteResult build_tables(const MoteRenderMesh *meshes, uint32_t count, Tables *tables, MeshRange *ranges)
+{
+    uint64_t vertices = 0, bindings = 0, triangles = 0, adjacency = 0;
+    for (uint32_t m = 0; m < count; m++) {
+        const MoteResult result = check_mesh(&meshes[m], m);
+        if (result != MOTE_OK) {
+            return result;
+        }
+        vertices += meshes[m].vertex_count;
+        triangles += meshes[m].triangle_count;
+        bindings += meshes[m].members != NULL ? meshes[m].vertex_count : 0;
+        adjacency += meshes[m].members != NULL && meshes[m].deforms ? 3 * (uint64_t)meshes[m].triangle_count : 0;
+    }
+    if (vertices > UINT32_MAX || 3 * triangles > UINT32_MAX) {
+        return mote_fail(MOTE_ERROR_INPUT, "meshes of %llu vertices and %llu triangles, expected at most %u and %u",
+                         (unsigned long long)vertices, (unsigned long long)triangles, UINT32_MAX, UINT32_MAX / 3);
+    }
+    tables->vertices = malloc((vertices + 1) * sizeof *tables->vertices);
+    tables->bindings = malloc((bindings + 1) * sizeof *tables->bindings);
+    tables->triangles = malloc((3 * triangles + 1) * sizeof *tables->triangles);
+    tables->adjacency = malloc((adjacency + 1) * sizeof *tables->adjacency);
+    bool done =
+        tables->vertices != NULL && tables->bindings != NULL && tables->triangles != NULL && tables->adjacency != NULL;
+    for (uint32_t m = 0; m < count && done; m++) {
+        done = add_mesh(&meshes[m], tables, &ranges[m]);
+    }
+    return done ? MOTE_OK
+                : mote_fail(MOTE_ERROR_MEMORY, "no memory for meshes of %llu vertices", (unsigned long long)vertices);
+}
+
+// A buffer of the device's own with these bytes in it.
+static MoteResult upload(Device *device, const char *name, const void *data, size_t bytes, Buffer *out)
+{
+    MoteResult result = buffer_create(device, name, BUFFER_DEVICE, bytes, out);
+    if (result != MOTE_OK || bytes == 0) {
+        return result;
+    }
+    Buffer staging;
+    result = buffer_create(device, name, BUFFER_UPLOAD, bytes, &staging);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    memcpy(staging.mapped, data, bytes);
+    buffer_flush(device, &staging);
+    result = device_begin(device);
+    if (result == MOTE_OK) {
+        const VkBufferCopy region = {0, 0, bytes};
+        vkCmdCopyBuffer(device->commands, staging.handle, out->handle, 1, &region);
+        result = device_submit(device);
+    }
+    buffer_destroy(device, &staging);
+    return result;
+}
+
+MoteResult mesh_set_create(Device *device, const MoteRenderMesh *meshes, uint32_t count, MeshSet *out)
+{
+    memset(out, 0, sizeof *out);
+    if (count == 0) {
+        return MOTE_OK;
+    }
+    out->meshes = calloc(count, sizeof *out->meshes);
+    if (out->meshes == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u meshes", count);
+    }
+    out->count = count;
+    Tables tables = {0};
+    MoteResult result = build_tables(meshes, count, &tables, out->meshes);
+    const struct {
+        const char *name;
+        const void *data;
+        size_t bytes;
+        Buffer *buffer;
+    } rows[] = {
+        {"mesh vertices", tables.vertices, tables.vertex_count * sizeof *tables.vertices, &out->vertices},
+        {"mesh bindings", tables.bindings, tables.binding_count * sizeof *tables.bindings, &out->bindings},
+        {"mesh triangles", tables.triangles, 3 * tables.triangle_count * sizeof *tables.triangles, &out->triangles},
+        {"mesh adjacency", tables.adjacency, tables.adjacency_count * sizeof *tables.adjacency, &out->adjacency},
+    };
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0] && result == MOTE_OK; i++) {
+        result = upload(device, rows[i].name, rows[i].data, rows[i].bytes, rows[i].buffer);
+    }
+    free_tables(&tables);
+    if (result != MOTE_OK) {
+        mesh_set_destroy(device, out);
+    }
+    return result;
+}
+
+void mesh_set_destroy(Device *device, MeshSet *set)
+{
+    buffer_destroy(device, &set->vertices);
+    buffer_destroy(device, &set->bindings);
+    buffer_destroy(device, &set->triangles);
+    buffer_destroy(device, &set->adjacency);
+    free(set->meshes);
+    memset(set, 0, sizeof *set);
+}

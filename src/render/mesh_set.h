@@ -1,0 +1,30 @@
+// mesh_set.h - the meshes of a renderer, checked and in the device's memory: vertices, what of bodies they follow, and
+// triangles, of all of them one after the other.
+#ifndef MOTE_RENDER_MESH_SET_H
+#define MOTE_RENDER_MESH_SET_H
+
+#include "render/memory.h"
+#include "render_shared.h"
+
+typedef struct MeshRange {
+    uint32_t first_vertex, vertex_count;
+    uint32_t first_triangle, triangle_count;
+    uint32_t first_binding; // a vertex has one if it follows members
+    uint32_t member_count;  // 0: it follows none
+    bool closed;            // no edge is open and triangles face outwards: their backs are never seen
+    bool deforms;
+    float reach; // m: from the origin to the farthest vertex, or from a member to the farthest vertex that follows it
+    vec4 color;  // rgb, roughness
+} MeshRange;
+
+typedef struct MeshSet {
+    Buffer vertices, bindings, triangles, adjacency;
+    MeshRange *meshes;
+    uint32_t count;
+} MeshSet;
+
+// An error leaves *out empty.
+MoteResult mesh_set_create(Device *device, const MoteRenderMesh *meshes, uint32_t count, MeshSet *out);
+void mesh_set_destroy(Device *device, MeshSet *set); // an empty struct is fine
+
+#endif

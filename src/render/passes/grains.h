@@ -1,0 +1,9 @@
+// grains.h - the steps of shaders/render/grains.comp.
+#ifndef MOTE_RENDER_PASSES_GRAINS_H
+#define MOTE_RENDER_PASSES_GRAINS_H
+
+#include "render/renderer.h"
+
+enum { GRAINS_LIST, GRAINS_LIST_ALL, GRAINS_MAP, GRAINS_DEPTH, GRAINS_INDEX };
+
+#endif

@@ -1,0 +1,44 @@
+// occlusion.c - less of the sky's light where grains and bodies stand in its way (shaders/render/occlusion.comp). Only
+// where there are some: what is near a collider is darkened by the collider's exact shape.
+#include "render/renderer.h"
+
+enum { SAMPLE, MEAN, APPLY, STEPS };
+
+MoteResult occlusion_create(MoteRenderer *renderer, void **state)
+{
+    const SimpleShader shaders[STEPS] = {
+        {"occlusion.comp", {SAMPLE}}, {"occlusion.comp", {MEAN}}, {"occlusion.comp", {APPLY}}};
+    return simple_pass_create(renderer, shaders, STEPS, state);
+}
+
+MoteResult occlusion_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    SimplePass *pass = state;
+    FrameConstants *constants = &renderer->frame.constants;
+    if (constants->has_bodies == 0 || !renderer->frame.scene->picture.occlusion) {
+        return MOTE_OK;
+    }
+    const uint32_t width = (renderer->width + 1) / 2, height = (renderer->height + 1) / 2;
+    const size_t bytes = ((size_t)width * height * sizeof(vec2) + 15) / 16 * 16;
+    const MoteResult result = buffer_reserve(&renderer->device, "occlusion", BUFFER_DEVICE, 2 * bytes, &pass->buffer);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    constants->occlusion_samples = pass->buffer.address;
+    constants->occlusion_means = pass->buffer.address + bytes;
+    for (uint32_t step = 0; step < STEPS; step++) {
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[step], NULL, 0);
+        if (step == APPLY) {
+            pass_dispatch_pixels(commands, renderer->width, renderer->height);
+        } else {
+            pass_dispatch_pixels(commands, width, height);
+            pass_compute_barrier(commands);
+        }
+    }
+    return MOTE_OK;
+}
+
+void occlusion_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}

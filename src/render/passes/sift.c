@@ -1,0 +1,46 @@
+// sift.c - which solid particles are drawn as spheres: grains, and the members of bodies without a mesh; and how the
+// sun sees them (shaders/render/grains.comp).
+#include "render/passes/grains.h"
+
+enum { LIST, LIST_ALL, MAP, STEPS };
+
+MoteResult sift_create(MoteRenderer *renderer, void **state)
+{
+    const SimpleShader shaders[STEPS] = {
+        {"grains.comp", {GRAINS_LIST}}, {"grains.comp", {GRAINS_LIST_ALL}}, {"grains.comp", {GRAINS_MAP}}};
+    return simple_pass_create(renderer, shaders, STEPS, state);
+}
+
+MoteResult sift_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    SimplePass *pass = state;
+    FrameConstants *constants = &renderer->frame.constants;
+    if (constants->has_solids == 0) {
+        return MOTE_OK;
+    }
+    // The map, then the list, whose length comes first.
+    const size_t map_bytes = (size_t)SUN_SIZE * SUN_SIZE * sizeof(uint32_t);
+    const size_t list_bytes = ((size_t)constants->particle_count + 1) * sizeof(uint32_t);
+    const MoteResult result =
+        buffer_reserve(&renderer->device, "grains", BUFFER_DEVICE, map_bytes + list_bytes, &pass->buffer);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    constants->grain_map = pass->buffer.address;
+    constants->grains = pass->buffer.address + map_bytes;
+    vkCmdFillBuffer(commands, pass->buffer.handle, 0, map_bytes, NO_DEPTH);
+    vkCmdFillBuffer(commands, pass->buffer.handle, map_bytes, sizeof(uint32_t), 0);
+    pass_transfer_barrier(commands);
+    const VkPipelineBindPoint compute = VK_PIPELINE_BIND_POINT_COMPUTE;
+    pass_bind(renderer, commands, compute, pass->pipelines[renderer->frame.spheres ? LIST_ALL : LIST], NULL, 0);
+    pass_dispatch(commands, constants->particle_count, 64);
+    pass_compute_barrier(commands);
+    pass_bind(renderer, commands, compute, pass->pipelines[MAP], NULL, 0);
+    pass_dispatch(commands, constants->particle_count, 64);
+    return MOTE_OK;
+}
+
+void sift_destroy(MoteRenderer *renderer, void *state)
+{
+    simple_pass_destroy(renderer, state);
+}
