@@ -66,6 +66,7 @@ enum {
     SECTION_VELOCITIES,
     SECTION_IDS,
     SECTION_PHASES,
+    SECTION_BODIES,
     FIXED_SECTIONS
 };
 
@@ -80,6 +81,7 @@ static void fixed_sections(const State *state, StateSection sections[FIXED_SECTI
     sections[SECTION_VELOCITIES] = section_of("velocities", STATE_F32, 4, particles);
     sections[SECTION_IDS] = section_of("ids", STATE_U32, 1, particles);
     sections[SECTION_PHASES] = section_of("phases", STATE_U32, 1, particles);
+    sections[SECTION_BODIES] = section_of("bodies", STATE_U32, 1, state->world.body_word_count);
 }
 
 static StateSection channel_section(const ChannelSnapshot *channel, uint32_t particles)
@@ -150,6 +152,7 @@ static void write_state(FILE *stream, const MoteScene *scene, const State *state
         [SECTION_VELOCITIES] = state->world.velocities,
         [SECTION_IDS] = state->world.ids,
         [SECTION_PHASES] = state->world.phases,
+        [SECTION_BODIES] = state->world.body_words,
     };
     StateHeader header = {
         .byte_order = STATE_BYTE_ORDER,
@@ -395,10 +398,11 @@ static MoteResult read_channel(Reader *reader, uint32_t particles, ChannelSnapsh
     return read_data(reader, &section, channel->values);
 }
 
-static MoteResult read_state(Reader *reader, const StateHeader *header, State *state)
+static MoteResult read_state(Reader *reader, const StateHeader *header, const MoteWorld *world, State *state)
 {
     state->emitter_count = header->emitter_count;
     state->world.particle_count = header->particle_count;
+    state->world.body_word_count = (uint32_t)world_body_words(world, header->particle_count);
     StateSection fixed[FIXED_SECTIONS];
     fixed_sections(state, fixed);
     void *data[FIXED_SECTIONS] = {NULL};
@@ -418,6 +422,7 @@ static MoteResult read_state(Reader *reader, const StateHeader *header, State *s
     state->world.velocities = data[SECTION_VELOCITIES];
     state->world.ids = data[SECTION_IDS];
     state->world.phases = data[SECTION_PHASES];
+    state->world.body_words = data[SECTION_BODIES];
     for (uint32_t i = 0; i < header->channel_count && result == MOTE_OK; i++) {
         state->world.channel_count = i + 1; // so that freeing the snapshot finds it
         result = read_channel(reader, header->particle_count, &state->world.channels[i]);
@@ -471,7 +476,7 @@ MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
         result = check_header(&reader, &header, simulation);
     }
     if (result == MOTE_OK) {
-        result = read_state(&reader, &header, &state);
+        result = read_state(&reader, &header, simulation->world, &state);
     }
     fclose(reader.stream);
     if (result == MOTE_OK) {

@@ -21,7 +21,7 @@
 #define STATE_MAGIC        "\x89MOTE\r\n\x1a" // not text, and broken by anything that treats it as text
 #define STATE_END          "MOTE-END"
 #define STATE_BYTE_ORDER   UINT32_C(0x01020304)
-#define STATE_VERSION      UINT32_C(1)
+#define STATE_VERSION      UINT32_C(2)
 #define STATE_SECTION_NAME 48
 
 typedef enum StateType { STATE_U32 = 1, STATE_U64, STATE_F32, STATE_F64 } StateType;

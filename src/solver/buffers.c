@@ -143,9 +143,27 @@ MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel)
                       world->capacities[CAPACITY_PARTICLES], 0);
 }
 
-void world_free_buffers(MoteWorld *world)
+void world_free_buffers(MoteWorld *world, Capacity first, Capacity end)
 {
-    for (int kind = 0; kind < CAPACITY_COUNT; kind++) {
+    for (int kind = (int)first; kind < (int)end; kind++) {
         resize(world, (Capacity)kind, 0, 0);
     }
+}
+
+void world_drop_particles(MoteWorld *world)
+{
+#define BUFFER(type, name, capacity)                                                                                   \
+    if (CAPACITY_##capacity < CAPACITY_LASTING) {                                                                      \
+        world->memory_bytes -= sizeof(type) * (uint64_t)world->capacities[CAPACITY_##capacity];                        \
+        world->view.name = NULL;                                                                                       \
+    }
+#include "kernels/view.def"
+    for (uint32_t c = 0; c < world->channel_count; c++) {
+        world->memory_bytes -= sizeof(uint) * world->channels[c].components * (uint64_t)world->capacities[CAPACITY_PARTICLES];
+    }
+    for (int kind = 0; kind < CAPACITY_LASTING; kind++) {
+        world->capacities[kind] = 0;
+    }
+    world->channel_count = 0;
+    world->view.particle_count = 0;
 }

@@ -135,6 +135,16 @@ static void measure_bounds(MoteWorld *world, MoteRenderView *out)
     out->highest = (MoteVec3){corners[1].x, corners[1].y, corners[1].z};
 }
 
+// Particles may have come or gone since the last step found its members.
+static void locate_members(MoteWorld *world)
+{
+    LAUNCH(world, clear_members);
+    if (world->view.particle_count > 0) {
+        LAUNCH(world, locate_members);
+    }
+    world->backend->functions->wait(world->backend);
+}
+
 MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
 {
     *out = (MoteRenderView){.why = ""};
@@ -159,9 +169,20 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
     out->dimensions = settings->dimensions;
     out->spacing = settings->spacing;
     out->support = support;
-    out->has_liquid = world->has_liquid;
-    out->has_solids = world->has_solids;
-    out->solid_radius = 0.5f * settings->spacing;
+    out->has_liquid = world->has_fluid;
+    out->has_solids = view->has_solids != 0u;
+    out->solid_radius = 0.5f * settings->spacing * settings->solid_distance;
+    if (view->member_count > 0) {
+        locate_members(world);
+        out->member_count = view->member_count;
+        out->cluster_count = view->cluster_count;
+        out->members = make_array(world, view->members, sizeof(uint), count, CAPACITY_SOLIDS);
+        out->member_slots = make_array(world, view->member_slots, sizeof(uint), view->member_count, CAPACITY_MEMBERS);
+        out->member_clusters =
+            make_array(world, view->member_clusters, sizeof(uint), view->member_count, CAPACITY_MEMBERS);
+        out->cluster_rotations =
+            make_array(world, view->cluster_rotations, sizeof(vec4), view->cluster_count, CAPACITY_CLUSTERS);
+    }
     out->positions = make_array(world, view->positions, sizeof(vec4), count, CAPACITY_PARTICLES);
     out->velocities = make_array(world, view->velocities, sizeof(vec4), count, CAPACITY_PARTICLES);
     out->ids = make_array(world, view->ids, sizeof(uint), count, CAPACITY_PARTICLES);

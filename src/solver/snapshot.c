@@ -14,6 +14,112 @@ static void *copy_of(const void *source, size_t bytes)
     return copy;
 }
 
+// ---- Bodies ------------------------------------------------------------------------------------------------
+
+// What of bodies changes, one table after the other.
+typedef struct BodyPart {
+    void *address; // in the backend's memory
+    uint64_t words;
+} BodyPart;
+
+enum { BODY_PARTS = 8, TIME_STEP_WORDS = 1 };
+
+static void list_body_parts(const MoteWorld *world, uint32_t particle_count, BodyPart parts[BODY_PARTS])
+{
+    const MoteView *view = &world->view;
+    const uint64_t members = view->member_count, clusters = view->cluster_count;
+    const BodyPart all[BODY_PARTS] = {
+        {view->members, members > 0 ? particle_count : 0},
+        {view->member_fields, 4 * members},
+        {view->holds, 4 * members},
+        {view->hold_shapes, members},
+        {view->entry_rests, 4 * (uint64_t)world->entry_count},
+        {view->cluster_rotations, 4 * clusters},
+        {view->cluster_centres, 4 * clusters},
+        {view->cluster_origins, 4 * clusters},
+    };
+    memcpy(parts, all, sizeof all);
+}
+
+uint64_t world_body_words(const MoteWorld *world, uint32_t particle_count)
+{
+    BodyPart parts[BODY_PARTS];
+    list_body_parts(world, particle_count, parts);
+    uint64_t words = 0;
+    for (int i = 0; i < BODY_PARTS; i++) {
+        words += parts[i].words;
+    }
+    return words > 0 ? words + TIME_STEP_WORDS : 0;
+}
+
+static void read_bodies(MoteWorld *world, uint32_t *words)
+{
+    BodyPart parts[BODY_PARTS];
+    list_body_parts(world, world->view.particle_count, parts);
+    memcpy(words, &world->last_time_step, sizeof *words);
+    words += TIME_STEP_WORDS;
+    for (int i = 0; i < BODY_PARTS; i++) {
+        if (parts[i].words > 0) {
+            world->backend->functions->download(world->backend, words, parts[i].address, parts[i].words * sizeof *words);
+        }
+        words += parts[i].words;
+    }
+}
+
+static void write_bodies(MoteWorld *world, const uint32_t *words)
+{
+    BodyPart parts[BODY_PARTS];
+    list_body_parts(world, world->view.particle_count, parts);
+    memcpy(&world->last_time_step, words, sizeof *words);
+    words += TIME_STEP_WORDS;
+    for (int i = 0; i < BODY_PARTS; i++) {
+        if (parts[i].words > 0) {
+            world->backend->functions->upload(world->backend, parts[i].address, words, parts[i].words * sizeof *words);
+        }
+        words += parts[i].words;
+    }
+}
+
+// Members in range, none twice; every number finite.
+static MoteResult check_bodies(const MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    const uint64_t expected = world_body_words(world, snapshot->particle_count);
+    if (snapshot->body_word_count != expected) {
+        return mote_fail(MOTE_ERROR_INPUT, "snapshot has %u words of bodies, expected %llu: those of other bodies",
+                         snapshot->body_word_count, (unsigned long long)expected);
+    }
+    if (expected == 0) {
+        return MOTE_OK;
+    }
+    const uint32_t members = world->view.member_count;
+    const uint32_t *words = snapshot->body_words + TIME_STEP_WORDS;
+    uint8_t *seen = calloc(members, 1);
+    MoteResult result = seen != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to check a snapshot");
+    for (uint32_t i = 0; i < snapshot->particle_count && result == MOTE_OK; i++) {
+        if (words[i] != MOTE_NONE && (words[i] >= members || seen[words[i]]++ != 0)) {
+            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has member %u at particle %u, expected each below %u once",
+                               words[i], i, members);
+        }
+    }
+    free(seen);
+    BodyPart parts[BODY_PARTS];
+    list_body_parts(world, snapshot->particle_count, parts);
+    for (int part = 0; part < BODY_PARTS && result == MOTE_OK; part++) {
+        const bool whole_numbers = part == 0 || part == 3;
+        for (uint64_t i = 0; i < parts[part].words && !whole_numbers && result == MOTE_OK; i++) {
+            float number;
+            memcpy(&number, &words[i], sizeof number);
+            if (!isfinite(number)) {
+                result = mote_fail(MOTE_ERROR_INPUT, "snapshot has a number of a body that is not finite");
+            }
+        }
+        words += parts[part].words;
+    }
+    return result;
+}
+
+// ---- Taking ------------------------------------------------------------------------------------------------
+
 MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
 {
     *out = (WorldSnapshot){0};
@@ -35,7 +141,14 @@ MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
         .phases = copy_of(host.phases, n * 4),
         .channel_count = world->channel_count,
     };
-    bool complete = out->positions != NULL && out->velocities != NULL && out->ids != NULL && out->phases != NULL;
+    const uint64_t body_words = world_body_words(world, host.count);
+    out->body_words = body_words < UINT32_MAX ? malloc(body_words * sizeof *out->body_words + 1) : NULL;
+    bool complete = out->positions != NULL && out->velocities != NULL && out->ids != NULL && out->phases != NULL &&
+                    out->body_words != NULL;
+    if (complete && body_words > 0) {
+        out->body_word_count = (uint32_t)body_words;
+        read_bodies(world, out->body_words);
+    }
     for (uint32_t c = 0; c < world->channel_count && complete; c++) {
         ChannelSnapshot *channel = &out->channels[c];
         memcpy(channel->name, world->channels[c].name, sizeof channel->name);
@@ -56,6 +169,7 @@ void world_snapshot_free(WorldSnapshot *snapshot)
     free(snapshot->velocities);
     free(snapshot->ids);
     free(snapshot->phases);
+    free(snapshot->body_words);
     for (uint32_t c = 0; c < WORLD_CHANNEL_LIMIT; c++) {
         free(snapshot->channels[c].values);
     }
@@ -116,6 +230,12 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     const BackendFunctions *functions = world->backend->functions;
     const size_t n = snapshot->particle_count;
+    for (size_t i = 0; i < n; i++) {
+        world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, snapshot->positions[4 * i + 3]);
+        const bool fluid = (snapshot->phases[i] & MOTE_PHASE_FLUID) != 0;
+        world->has_fluid |= fluid;
+        world->view.has_solids |= !fluid;
+    }
     MoteResult result = world_reserve_particles(world, n);
     for (uint32_t c = 0; c < snapshot->channel_count && result == MOTE_OK; c++) {
         result = mote_world_add_channel(world, snapshot->channels[c].name, snapshot->channels[c].components);
@@ -128,13 +248,17 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     functions->upload(world->backend, world->view.ids, snapshot->ids, n * 4);
     functions->upload(world->backend, world->view.phases, snapshot->phases, n * 4);
     world->view.particle_count = snapshot->particle_count;
+    if (world->view.members != NULL) { // of no body, unless the snapshot knows more
+        uint32_t *none = malloc(n * sizeof *none);
+        if (none == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory to restore %zu particles", n);
+        }
+        memset(none, 0xff, n * sizeof *none);
+        functions->upload(world->backend, world->view.members, none, n * sizeof *none);
+        free(none);
+    }
     for (uint32_t c = 0; c < snapshot->channel_count && result == MOTE_OK; c++) {
         result = mote_world_write_channel(world, snapshot->channels[c].name, snapshot->channels[c].values);
-    }
-    for (size_t i = 0; i < n; i++) {
-        world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, snapshot->positions[4 * i + 3]);
-        world->has_liquid |= (snapshot->phases[i] & MOTE_PHASE_FLUID) != 0;
-        world->has_solids |= (snapshot->phases[i] & MOTE_PHASE_FLUID) == 0;
     }
     return result;
 }
@@ -142,40 +266,29 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     MoteResult result = check_snapshot(snapshot);
+    result = result == MOTE_OK ? check_bodies(world, snapshot) : result;
     if (result != MOTE_OK) {
         return result;
     }
-    // Shapes and volumes move over; everything that belongs to particles is made anew on the same backend.
-    MoteWorld restored = {
-        .backend = world->backend,
-        .settings = world->settings,
-        .rest = world->rest,
-        .next_id = snapshot->next_id,
-        .steps = snapshot->steps,
-        .removed = snapshot->removed,
-        .largest_inverse_mass = snapshot->largest_inverse_mass,
-    };
-    result = world_reserve(&restored, CAPACITY_COUNTERS, COUNTER_LIMIT, 0);
-    result = result == MOTE_OK ? world_reserve(&restored, CAPACITY_BOUNDS, 2, 0) : result;
-    result = result == MOTE_OK ? fill_from(&restored, snapshot) : result;
+    // Everything that belongs to particles is made anew on the same backend, the rest moves over.
+    MoteWorld restored = *world;
+    world_drop_particles(&restored);
+    restored.next_id = snapshot->next_id;
+    restored.steps = snapshot->steps;
+    restored.removed = snapshot->removed;
+    restored.largest_inverse_mass = snapshot->largest_inverse_mass;
+    restored.lists_are_current = false;
+    result = fill_from(&restored, snapshot);
     if (result != MOTE_OK) {
-        world_free_buffers(&restored);
+        world_free_buffers(&restored, (Capacity)0, CAPACITY_LASTING);
         return result;
     }
-    const uint64_t shape_bytes =
-        sizeof(Shape) * ((uint64_t)world->capacities[CAPACITY_SHAPES] + world->capacities[CAPACITY_KILL_VOLUMES]);
-    restored.view.shapes = world->view.shapes;
-    restored.view.shape_count = world->view.shape_count;
-    restored.view.kill_volumes = world->view.kill_volumes;
-    restored.view.kill_volume_count = world->view.kill_volume_count;
-    restored.capacities[CAPACITY_SHAPES] = world->capacities[CAPACITY_SHAPES];
-    restored.capacities[CAPACITY_KILL_VOLUMES] = world->capacities[CAPACITY_KILL_VOLUMES];
-    restored.memory_bytes += shape_bytes;
-    restored.host = world->host;
-    restored.host_capacity = world->host_capacity;
-    world->view.shapes = NULL;
-    world->view.kill_volumes = NULL;
-    world_free_buffers(world);
+    if (snapshot->body_word_count > 0) {
+        write_bodies(&restored, snapshot->body_words);
+    }
+    MoteWorld before = *world;
+    world_free_buffers(&before, (Capacity)0, CAPACITY_LASTING);
+    restored.layout = before.layout > restored.layout ? before.layout : restored.layout;
     *world = restored;
     return MOTE_OK;
 }

@@ -22,12 +22,17 @@ typedef struct WorldSnapshot {
     float *velocities;          // 4 a particle
     uint32_t *ids;
     uint32_t *phases;
+    uint32_t body_word_count; // world_body_words; 0 without bodies
+    uint32_t *body_words;     // what of bodies changes; the tables they are made of are the world's own
     uint32_t channel_count;
     ChannelSnapshot channels[WORLD_CHANNEL_LIMIT];
 } WorldSnapshot;
 
+// Words that the bodies of this world take in a snapshot of `particle_count` particles.
+uint64_t world_body_words(const MoteWorld *world, uint32_t particle_count);
 MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out);
-// Replaces the world's particles and channels; settings, shapes and volumes stay. Every value is checked first
+// Replaces the world's particles and channels; settings, shapes, volumes, materials and the tables of bodies stay: a
+// snapshot fits a world with the bodies of the one it was taken of. Every value is checked first
 // (finite positions and velocities, unique ids below next_id): on an error the world is unchanged.
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot);
 void world_snapshot_free(WorldSnapshot *snapshot); // arrays come from malloc

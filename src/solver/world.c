@@ -157,7 +157,7 @@ void mote_world_destroy(MoteWorld *world)
     if (world == NULL) {
         return;
     }
-    world_free_buffers(world);
+    world_free_buffers(world, (Capacity)0, CAPACITY_COUNT);
     world->backend->functions->destroy(world->backend);
     free(world->host.positions);
     free(world->host.velocities);
@@ -273,8 +273,6 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
         }
         view->particle_count = before + count;
         world->next_id += count;
-        world->has_liquid |= (particles->phase & MOTE_PHASE_FLUID) != 0;
-        world->has_solids |= (particles->phase & MOTE_PHASE_FLUID) == 0;
         world->lists_are_current = false;
     }
     free(positions);

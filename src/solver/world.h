@@ -8,20 +8,25 @@
 
 // How many elements a buffer of view.def holds: its capacity column.
 typedef enum Capacity {
+    // Buffers that belong to the particles of the moment.
     CAPACITY_PARTICLES,
     CAPACITY_PARTICLES_AND_ONE,
-    CAPACITY_VORTICITY, // particles, while vorticity confinement is on
-    CAPACITY_BOUNDS,
+    CAPACITY_VORTICITY,   // particles, while vorticity confinement is on
+    CAPACITY_SOLIDS,      // particles, once some are solid
+    CAPACITY_HEIGHTS,     // particles, while stacks are measured by contacts
+    CAPACITY_FORCES,      // MOTE_FORCE_COUNT a particle, while they are recorded
+    CAPACITY_FORCE_MARKS, // particles, while they are recorded
     CAPACITY_CELLS,
     CAPACITY_CELLS_AND_ONE,
     CAPACITY_CELL_HASH,
     CAPACITY_CELL_RUNS,
     CAPACITY_NEIGHBOURS,
+    // Buffers that stay when other particles take their place.
+    CAPACITY_LASTING,
+    CAPACITY_BOUNDS = CAPACITY_LASTING,
+    CAPACITY_COUNTERS,
     CAPACITY_SHAPES,
     CAPACITY_KILL_VOLUMES,
-    CAPACITY_COUNTERS,
-    CAPACITY_SOLIDS,  // particles, once some are solid
-    CAPACITY_HEIGHTS, // particles, while stacks are measured by contacts
     CAPACITY_MATERIALS,
     CAPACITY_GROUPS,
     CAPACITY_MEMBERS,
@@ -30,8 +35,6 @@ typedef enum Capacity {
     CAPACITY_CLUSTERS,
     CAPACITY_CHUNKS,
     CAPACITY_CHUNK_SUMS,
-    CAPACITY_FORCES,      // MOTE_FORCE_COUNT a particle, while they are recorded
-    CAPACITY_FORCE_MARKS, // particles, while they are recorded
     CAPACITY_COUNT
 } Capacity;
 
@@ -63,7 +66,6 @@ struct MoteWorld {
     uint64_t memory_bytes;
     uint64_t layout;             // a number no world had before, since memory was last allocated or freed
     float largest_inverse_mass;  // of all particles there ever were, 1/kg
-    bool has_liquid, has_solids; // whether there ever were particles with MOTE_PHASE_FLUID, and without
     uint32_t next_id;
     uint64_t steps, removed;
     bool has_fluid;                       // some particle there ever was is liquid
@@ -89,7 +91,10 @@ MoteResult world_reserve(MoteWorld *world, Capacity capacity, uint64_t count, ui
 // The same for all buffers with an element a particle.
 MoteResult world_reserve_particles(MoteWorld *world, uint64_t count);
 MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
-void world_free_buffers(MoteWorld *world);
+// Frees the buffers of the kinds from `first` up to, but not including, `end`.
+void world_free_buffers(MoteWorld *world, Capacity first, Capacity end);
+// Forgets, without freeing, the buffers that belong to particles. buffers.c
+void world_drop_particles(MoteWorld *world);
 // NULL, with a message, if there is none of that name. world.c
 Channel *world_find_channel(MoteWorld *world, const char *name);
 
