@@ -100,6 +100,7 @@ static inline MoteSettings measuring_settings(uint32_t dimensions, float spacing
     settings.spacing = spacing;
     settings.support_ratio = support_ratio;
     settings.iterations = 0;
+    settings.stabilization_iterations = 0;
     settings.gravity = (MoteVec3){0, 0, 0};
     settings.viscosity = settings.vorticity = 0.0f;
     return settings;

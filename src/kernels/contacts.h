@@ -139,6 +139,9 @@ KERNEL(solve_contacts)
         moved = moved || touched;
     }
     if (moved) {
+        if (PARAMETER(has_solids) != 0u) {
+            add_push(VIEW_HERE_COMMA i, v3(0.0f, 0.0f, 0.0f), 1.0f);
+        }
         p = v3_add(start, v3_mul(v3_sub(p, start), PARAMETER(motion_mask)));
         STORE(predicted, i, v4_from_v3(p, particle.w));
     }

@@ -382,7 +382,7 @@ KERNEL(creep_entries)
         STORE(entry_rests, i, v4_from_v3(v3_add_scaled(v3_from_v4(rest), deformation, share), rest.w));
     }
     if (size > cluster.limit) {
-        STORE(member_fields, member, v4(0.0f, 0.0f, 0.0f, NO_FIELD));
+        STORE(member_fields, member * MEMBER_FACES, v4(0.0f, 0.0f, 0.0f, NO_FIELD));
     }
 }
 

@@ -3,19 +3,81 @@
 #ifndef MOTE_PAIRS_H
 #define MOTE_PAIRS_H
 
-// Where to a particle is pushed by another (xyz, unit) and how deep they overlap (w). `offset` leads from the other to
-// it, `own` and `other` are their distance fields.
-FUNCTION vec4 pair_normal(vec3 offset, float distance, float reach, vec4 own, vec4 other, uint own_id, uint other_id)
+#define FACING     0.6f  // cosine: a plane that faces less directly is not the one that touches
+#define FACE_REACH 0.75f // of the contact distance: how far aside of a particle its plane is believed
+#define PAIR_REACH 1.25f // of the contact distance: planes touch at sqrt(1 + FACE_REACH^2)
+
+FUNCTION float pair_reach(VIEW_COMMA uint phase_a, uint phase_b)
 {
-    vec3 direct = v3(0.0f, own_id < other_id ? -1.0f : 1.0f, 0.0f); // coincident: apart, somewhere
+    return is_fluid(phase_a) || is_fluid(phase_b) ? PARAMETER(fluid_distance) : PARAMETER(contact_distance);
+}
+
+FUNCTION float longest_reach(VIEW)
+{
+    const float wide = PARAMETER(member_count) != 0u ? PAIR_REACH : 1.0f;
+    return wide * max_f32(PARAMETER(fluid_distance), PARAMETER(contact_distance)) + PARAMETER(adhesion_range);
+}
+
+// Particles of two bodies whose surfaces face each other meet as planes, not as spheres: faces slide on each other
+// without bumps, which UPP's spheres do not. `direct` points from the other to this one. Depth in w, NO_FIELD where
+// their surfaces do not face each other there.
+FUNCTION vec4 face_normal(VIEW_COMMA uint i, uint j, vec3 direct, float distance, float reach)
+{
+    const vec4 own = face_towards(VIEW_HERE_COMMA i, v3_scale(direct, -1.0f), FACING);
+    const vec4 other = face_towards(VIEW_HERE_COMMA j, direct, FACING);
+    if (own.w >= NO_FIELD && other.w >= NO_FIELD) {
+        return v4(0.0f, 0.0f, 0.0f, NO_FIELD);
+    }
+    // Each sees the opposite of what the other sees.
+    vec3 normal = v3(0.0f, 0.0f, 0.0f);
+    float apart = 0.0f; // of the centres, when the surfaces touch
+    if (own.w < NO_FIELD) {
+        normal = v3(-own.x, -own.y, -own.z);
+        apart += fabsf(own.w);
+    } else {
+        apart += 0.5f * reach;
+    }
+    if (other.w < NO_FIELD) {
+        normal = v3_add(normal, v3_from_v4(other));
+        apart += fabsf(other.w);
+    } else {
+        apart += 0.5f * reach;
+    }
+    const float length = v3_length(normal);
+    if (length < 1e-3f || apart > 2.0f * reach) { // deep inside one of them
+        return v4(0.0f, 0.0f, 0.0f, NO_FIELD);
+    }
+    normal = v3_scale(normal, 1.0f / length);
+    const float along = distance * v3_dot(direct, normal);
+    const float aside = sqrtf(max_f32(distance * distance - along * along, 0.0f));
+    return v4_from_v3(normal, aside <= FACE_REACH * reach ? apart - along : -reach);
+}
+
+// Where to a particle is pushed by another (xyz, unit) and how deep they overlap (w), not positive where they do not.
+// `offset` leads from the other to it.
+FUNCTION vec4 pair_contact(VIEW_COMMA uint i, uint j, vec3 offset, float reach)
+{
+    const float distance = v3_length(offset);
+    vec3 direct = v3(0.0f, LOAD(ids, i) < LOAD(ids, j) ? -1.0f : 1.0f, 0.0f); // coincident: apart, somewhere
     if (distance > 1e-12f) {
         direct = v3_scale(offset, 1.0f / distance);
     }
+    if (PARAMETER(member_count) == 0u) {
+        return v4_from_v3(direct, reach - distance);
+    }
+    const vec4 own = field_of(VIEW_HERE_COMMA i);
+    const vec4 other = field_of(VIEW_HERE_COMMA j);
     const float own_depth = fabsf(own.w);
     const float other_depth = fabsf(other.w);
     const float depth = min_f32(own_depth, other_depth);
     if (depth >= NO_FIELD) {
         return v4_from_v3(direct, reach - distance);
+    }
+    if (own_depth < NO_FIELD && other_depth < NO_FIELD) {
+        const vec4 faces = face_normal(VIEW_HERE_COMMA i, j, direct, distance, reach);
+        if (faces.w < NO_FIELD) {
+            return faces;
+        }
     }
     // Out of the body whose surface is nearer (UPP eq. 17); of two equally near ones out of both, so that each sees
     // the opposite of what the other sees.
@@ -27,7 +89,7 @@ FUNCTION vec4 pair_normal(vec3 offset, float distance, float reach, vec4 own, ve
         const float length = v3_length(both);
         outward = length > 1e-6f ? v3_scale(both, 1.0f / length) : direct;
     }
-    if (depth >= reach) { // deep inside
+    if (depth >= reach && distance < reach) { // deep inside
         return v4_from_v3(outward, depth);
     }
     // Near the surface particles are one-sided spheres (UPP eq. 20): the direction is reflected outward.
@@ -36,16 +98,6 @@ FUNCTION vec4 pair_normal(vec3 offset, float distance, float reach, vec4 own, ve
         direct = v3_add_scaled(direct, outward, -2.0f * along);
     }
     return v4_from_v3(direct, reach - distance);
-}
-
-FUNCTION float pair_reach(VIEW_COMMA uint phase_a, uint phase_b)
-{
-    return is_fluid(phase_a) || is_fluid(phase_b) ? PARAMETER(fluid_distance) : PARAMETER(contact_distance);
-}
-
-FUNCTION float longest_reach(VIEW)
-{
-    return max_f32(PARAMETER(fluid_distance), PARAMETER(contact_distance)) + PARAMETER(adhesion_range);
 }
 
 // How far a particle moved in the step against another, along neither `normal` (UPP eq. 23).
@@ -66,14 +118,11 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
         return v4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
-    const float distance = v3_length(offset);
     const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
-    if (distance >= reach + PARAMETER(adhesion_range)) {
+    const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
+    if (contact.w <= -PARAMETER(adhesion_range)) {
         return v4(0.0f, 0.0f, 0.0f, 0.0f);
     }
-    const vec4 own_field = field_of(VIEW_HERE_COMMA i);
-    const vec4 other_field = field_of(VIEW_HERE_COMMA j);
-    const vec4 contact = pair_normal(offset, distance, reach, own_field, other_field, LOAD(ids, i), LOAD(ids, j));
     const vec3 normal = v3_from_v4(contact);
     const uint other_cluster = rigid_cluster_of(VIEW_HERE_COMMA j);
     const Answer own = answer_of(VIEW_HERE_COMMA i, own_cluster, here, normal);
@@ -137,8 +186,10 @@ KERNEL(solve_pairs)
     if (cluster != NONE) {
         add_push(VIEW_HERE_COMMA i, delta, sum.w);
         delta = v3(0.0f, 0.0f, 0.0f);
-    } else if (PARAMETER(contacts_global) == 0u) {
-        delta = v3_scale(delta, 1.0f / max_f32(sum.w, 1.0f)); // UPP eq. 12 and 13
+    } else {
+        delta =
+            v3_scale(delta, PARAMETER(contacts_global) != 0u ? 1.0f : 1.0f / max_f32(sum.w, 1.0f)); // UPP eq. 12, 13
+        STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
     }
     STORE(estimates, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
 }
@@ -162,14 +213,15 @@ KERNEL(count_contacts)
     const uint phase = LOAD(phases, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
+    const float longest = longest_reach(VIEW_HERE);
     float contacts = 0.0f;
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
         const uint other_phase = LOAD(phases, j);
-        const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
-        if (v3_dot(offset, offset) < reach * reach && can_touch(phase, other_phase)) {
-            contacts += 1.0f;
+        if (v3_dot(offset, offset) < longest * longest && can_touch(phase, other_phase)) {
+            const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
+            contacts += pair_contact(VIEW_HERE_COMMA i, j, offset, reach).w > 0.0f ? 1.0f : 0.0f;
         }
     }
     STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, contacts));
@@ -209,13 +261,15 @@ KERNEL(bounce_pairs)
         const uint other_phase = LOAD(phases, j);
         const vec4 there = LOAD(predicted, j);
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
-        const float distance = v3_length(offset);
-        const float reach = 1.02f * pair_reach(VIEW_HERE_COMMA phase, other_phase);
-        if (distance >= reach || !can_touch(phase, other_phase) || is_fluid(phase) || is_fluid(other_phase)) {
+        if (!can_touch(phase, other_phase) || is_fluid(phase) || is_fluid(other_phase)) {
             continue;
         }
-        const vec3 normal = v3_from_v4(pair_normal(offset, distance, reach, field_of(VIEW_HERE_COMMA i),
-                                                   field_of(VIEW_HERE_COMMA j), LOAD(ids, i), LOAD(ids, j)));
+        const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
+        const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
+        if (contact.w <= -0.02f * reach) {
+            continue;
+        }
+        const vec3 normal = v3_from_v4(contact);
         const uint other_cluster = rigid_cluster_of(VIEW_HERE_COMMA j);
         const Answer own = answer_of(VIEW_HERE_COMMA i, cluster, here, normal);
         const Answer other = answer_of(VIEW_HERE_COMMA j, other_cluster, there, normal);

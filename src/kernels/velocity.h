@@ -19,6 +19,9 @@ KERNEL(update_velocity)
     vec3 velocity = v3_scale(moved, 1.0f / dt);
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
+    if (asleep && !is_fluid(LOAD(phases, i))) { // a grain at the top of its flight is slow as well
+        asleep = LOAD(pushes, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f;
+    }
     if (cluster != NONE) { // a body sleeps as a whole
         asleep = LOAD(motions, cluster).asleep != 0u;
         velocity = velocity_in_cluster(VIEW_HERE_COMMA cluster, v3_from_v4(end));

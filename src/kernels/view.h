@@ -16,6 +16,7 @@
 
 #define MEMBER_CHUNK    64u // entries of a cluster that one invocation sums up
 #define CHUNK_SUMS      4u  // vec4s of a chunk's sums
+#define MEMBER_FACES    3u  // planes of the surface of its body that a particle knows
 #define CLUSTER_RIGID   1u  // flag: the only cluster of a body that keeps its shape exactly
 #define FORCE_KINDS     4u  // MOTE_FORCE_COUNT
 #define FORCE_BY_SHAPES 2u  // MOTE_FORCE_*

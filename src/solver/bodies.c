@@ -9,7 +9,7 @@
 // One body's rows of every table, with numbers that count from the body's first.
 typedef struct BodyTables {
     uint32_t member_count, cluster_count, entry_count, chunk_count;
-    vec4 *fields;                          // a member
+    vec4 *fields;                          // MEMBER_FACES a member
     uint *member_clusters, *member_starts; // a member; starts has one more
     uint *member_entries;                  // an entry, in the order of members
     uint *entry_members, *entry_clusters;  // an entry, in the order of clusters
@@ -279,10 +279,64 @@ static void link_members(BodyTables *t)
     t->member_starts[t->member_count] = t->entry_count;
 }
 
+// ---- Faces -------------------------------------------------------------------------------------------------
+
+static float dot3(MoteVec3 a, vec4 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+// The nearest particle's distance, averaged over a few: what the body is sampled at.
+static float sampling_of(const MoteBody *body)
+{
+    float nearest = INFINITY;
+    for (uint32_t i = 1; i < body->count && i < 1000; i++) {
+        nearest = fminf(nearest, squared_distance(body->positions[i], body->positions[i - 1]));
+    }
+    return sqrtf(nearest);
+}
+
+// A particle near an edge or corner is as near to its neighbours' planes as to its own: those that face elsewhere are
+// added to it, so that it can meet others on either side of the edge.
+static void find_faces(const MoteBody *body, vec4 *fields)
+{
+    const vec4 none = v4(0.0f, 0.0f, 0.0f, NO_FIELD);
+    for (uint32_t m = 0; m < body->count; m++) {
+        const MoteVec3 g = body->gradients != NULL ? body->gradients[m] : (MoteVec3){0, 0, 0};
+        const float length = sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
+        fields[MEMBER_FACES * (size_t)m] =
+            length > 0.0f ? v4(g.x / length, g.y / length, g.z / length, body->distances[m]) : none;
+        for (uint32_t face = 1; face < MEMBER_FACES; face++) {
+            fields[MEMBER_FACES * (size_t)m + face] = none;
+        }
+    }
+    const float sampling = sampling_of(body), reach = 1.5f * sampling;
+    for (uint32_t m = 0; m < body->count && body->gradients != NULL; m++) {
+        vec4 *own = fields + MEMBER_FACES * (size_t)m;
+        uint32_t count = 1;
+        for (uint32_t n = 0; n < body->count && count < MEMBER_FACES && own[0].w < NO_FIELD; n++) {
+            const vec4 other = fields[MEMBER_FACES * (size_t)n];
+            const MoteVec3 p = body->positions[m], q = body->positions[n];
+            if (n == m || other.w >= NO_FIELD || squared_distance(p, q) > reach * reach) {
+                continue;
+            }
+            // Signed distance of this particle from the neighbour's plane.
+            const float distance = other.w + dot3((MoteVec3){p.x - q.x, p.y - q.y, p.z - q.z}, other);
+            bool elsewhere = fabsf(distance - own[0].w) < 0.25f * sampling;
+            for (uint32_t face = 0; face < count; face++) {
+                elsewhere &= dot3((MoteVec3){own[face].x, own[face].y, own[face].z}, other) < 0.5f;
+            }
+            if (elsewhere) {
+                own[count++] = v4(other.x, other.y, other.z, distance);
+            }
+        }
+    }
+}
+
 static bool tables_allocate(BodyTables *t)
 {
     const size_t m = t->member_count, c = t->cluster_count, e = t->entry_count, k = t->chunk_count;
-    t->fields = malloc(m * sizeof *t->fields);
+    t->fields = malloc(MEMBER_FACES * m * sizeof *t->fields);
     t->member_clusters = malloc(m * sizeof *t->member_clusters);
     t->member_starts = calloc(m + 1, sizeof *t->member_starts);
     t->member_entries = malloc(e * sizeof *t->member_entries);
@@ -337,11 +391,8 @@ static MoteResult tables_make(const MoteWorld *world, const MoteBody *body, Body
             }
             cluster->chunk_count = chunk - cluster->first_chunk;
         }
+        find_faces(body, t->fields);
         for (uint32_t m = 0; m < t->member_count; m++) {
-            const MoteVec3 g = body->gradients != NULL ? body->gradients[m] : (MoteVec3){0, 0, 0};
-            const float length = sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
-            t->fields[m] = length > 0.0f ? v4(g.x / length, g.y / length, g.z / length, body->distances[m])
-                                         : v4(0.0f, 0.0f, 0.0f, NO_FIELD);
             t->member_clusters[m] = t->entry_clusters[t->member_entries[t->member_starts[m]]];
         }
     }
@@ -395,6 +446,10 @@ static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
         const uint64_t clusters = (uint64_t)view->cluster_count + t->cluster_count;
         result = world_reserve(world, CAPACITY_CLUSTERS, clusters, view->cluster_count);
     }
+    if (result == MOTE_OK) {
+        result = world_reserve(world, CAPACITY_MEMBER_FIELDS, MEMBER_FACES * members,
+                               MEMBER_FACES * (uint64_t)view->member_count);
+    }
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_CHUNKS, chunks, view->chunk_count) : result;
     return result == MOTE_OK ? world_reserve(world, CAPACITY_CHUNK_SUMS, chunks * CHUNK_SUMS, 0) : result;
 }
@@ -405,7 +460,8 @@ static void upload_tables(MoteWorld *world, const BodyTables *t)
     Backend *backend = world->backend;
     const uint32_t m = view->member_count, c = view->cluster_count, e = world->entry_count, k = view->chunk_count;
     void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
-    upload(backend, view->member_fields + m, t->fields, t->member_count * sizeof *t->fields);
+    upload(backend, view->member_fields + (size_t)MEMBER_FACES * m, t->fields,
+           (size_t)MEMBER_FACES * t->member_count * sizeof *t->fields);
     upload(backend, view->member_clusters + m, t->member_clusters, t->member_count * sizeof *t->member_clusters);
     upload(backend, view->member_starts + m, t->member_starts,
            (t->member_count + (size_t)1) * sizeof *t->member_starts);

@@ -159,7 +159,8 @@ void world_drop_particles(MoteWorld *world)
     }
 #include "kernels/view.def"
     for (uint32_t c = 0; c < world->channel_count; c++) {
-        world->memory_bytes -= sizeof(uint) * world->channels[c].components * (uint64_t)world->capacities[CAPACITY_PARTICLES];
+        world->memory_bytes -=
+            sizeof(uint) * world->channels[c].components * (uint64_t)world->capacities[CAPACITY_PARTICLES];
     }
     for (int kind = 0; kind < CAPACITY_LASTING; kind++) {
         world->capacities[kind] = 0;

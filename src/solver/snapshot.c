@@ -30,7 +30,7 @@ static void list_body_parts(const MoteWorld *world, uint32_t particle_count, Bod
     const uint64_t members = view->member_count, clusters = view->cluster_count;
     const BodyPart all[BODY_PARTS] = {
         {view->members, members > 0 ? particle_count : 0},
-        {view->member_fields, 4 * members},
+        {view->member_fields, 4 * MEMBER_FACES * members},
         {view->holds, 4 * members},
         {view->hold_shapes, members},
         {view->entry_rests, 4 * (uint64_t)world->entry_count},
@@ -60,7 +60,8 @@ static void read_bodies(MoteWorld *world, uint32_t *words)
     words += TIME_STEP_WORDS;
     for (int i = 0; i < BODY_PARTS; i++) {
         if (parts[i].words > 0) {
-            world->backend->functions->download(world->backend, words, parts[i].address, parts[i].words * sizeof *words);
+            world->backend->functions->download(world->backend, words, parts[i].address,
+                                                parts[i].words * sizeof *words);
         }
         words += parts[i].words;
     }

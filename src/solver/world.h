@@ -31,6 +31,7 @@ typedef enum Capacity {
     CAPACITY_GROUPS,
     CAPACITY_MEMBERS,
     CAPACITY_MEMBERS_AND_ONE,
+    CAPACITY_MEMBER_FIELDS,
     CAPACITY_ENTRIES,
     CAPACITY_CLUSTERS,
     CAPACITY_CHUNKS,
@@ -64,8 +65,8 @@ struct MoteWorld {
     MoteView view;                       // buffers and parameters as kernels see them
     uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
     uint64_t memory_bytes;
-    uint64_t layout;             // a number no world had before, since memory was last allocated or freed
-    float largest_inverse_mass;  // of all particles there ever were, 1/kg
+    uint64_t layout;            // a number no world had before, since memory was last allocated or freed
+    float largest_inverse_mass; // of all particles there ever were, 1/kg
     uint32_t next_id;
     uint64_t steps, removed;
     bool has_fluid;                       // some particle there ever was is liquid
