@@ -108,13 +108,19 @@ static MoteResult read_ply_line(const char *path, const char *line, PlyHeader *h
         }
         header->properties[header->property_count++] = property;
         header->elements[header->element_count - 1].end = header->property_count;
+        return MOTE_OK;
     }
-    return MOTE_OK;
+    // Assimp looks for the header's end for ever where a line is none of these.
+    if (count >= 1 && (strcmp(words[0], "comment") == 0 || strcmp(words[0], "obj_info") == 0 ||
+                       (strcmp(words[0], "ply") == 0 && count == 1))) {
+        return MOTE_OK;
+    }
+    return mote_fail(MOTE_ERROR_INPUT, "%s: found the header line \"%.80s\", expected one of a PLY file", path, line);
 }
 
 static MoteResult read_ply_header(const char *path, const char *bytes, size_t size, PlyHeader *header)
 {
-    if (size < 4 || strncmp(bytes, "ply", 3) != 0) {
+    if (size < 4 || strncmp(bytes, "ply", 3) != 0 || (bytes[3] != '\n' && bytes[3] != '\r')) {
         return mote_fail(MOTE_ERROR_INPUT, "%s: does not begin with \"ply\", expected a PLY file", path);
     }
     for (size_t at = 0; at < size;) {
@@ -128,7 +134,7 @@ static MoteResult read_ply_header(const char *path, const char *bytes, size_t si
         memcpy(line, bytes + at, kept);
         line[kept] = '\0';
         at += line_size + 1;
-        if (strncmp(line, "end_header", 10) == 0) {
+        if (strcmp(line, "end_header") == 0 || strcmp(line, "end_header\r") == 0) {
             header->end = at;
             return MOTE_OK;
         }

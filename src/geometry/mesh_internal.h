@@ -67,6 +67,10 @@ MoteResult mesh_edges(const Mesh *mesh, const uint32_t *groups, MeshEdge **edges
 // The number of edges from `first` on that are the same.
 size_t edge_run(const MeshEdge *edges, size_t count, size_t first);
 
+// components[t] numbers the set of triangles that t hangs together with over welded vertices; UINT32_MAX for triangles
+// with two corners at one place.
+MoteResult mesh_components(const Mesh *mesh, uint32_t *components, uint32_t *count);
+
 // Puts the item with the nth smallest key to place nth, smaller ones before it, larger ones behind. Keys are found by
 // items; equal keys are ordered by item, so that the result depends on nothing else.
 void select_nth(uint32_t *items, const float *keys, uint32_t count, uint32_t nth);

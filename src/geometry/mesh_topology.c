@@ -99,8 +99,6 @@ static void join(uint32_t *parents, uint32_t a, uint32_t b)
     parents[a > b ? a : b] = a > b ? b : a;
 }
 
-// components[t] numbers the set of triangles that t hangs together with over welded vertices; UINT32_MAX for triangles
-// with two corners at one place.
 static MoteResult number_components(const Mesh *mesh, const Topology *topology, uint32_t *components, uint32_t *count)
 {
     uint32_t *parents = malloc(((size_t)topology->group_count + 1) * sizeof *parents);
@@ -132,6 +130,17 @@ static MoteResult number_components(const Mesh *mesh, const Topology *topology, 
     free(numbers);
     free(parents);
     return MOTE_OK;
+}
+
+MoteResult mesh_components(const Mesh *mesh, uint32_t *components, uint32_t *count)
+{
+    Topology topology;
+    MoteResult result = topology_make(mesh, &topology);
+    if (result == MOTE_OK) {
+        result = number_components(mesh, &topology, components, count);
+        topology_free(&topology);
+    }
+    return result;
 }
 
 // ---- Report ----------------------------------------------------------------------------------------------------

@@ -282,21 +282,74 @@ bool triangle_tree_nearest(const TriangleTree *tree, Vector p, double within, Ne
     return found;
 }
 
+bool triangle_tree_meets_other(const TriangleTree *tree, Vector p, double radius, const uint32_t *marks, uint32_t own)
+{
+    uint32_t stack[2 * STACK], depth = 0;
+    if (tree->node_count > 0) {
+        stack[depth++] = 0;
+    }
+    while (depth > 0) {
+        const TreeNode *node = &tree->nodes[stack[--depth]];
+        if (squared_distance_to_box(node, p) > radius * radius) {
+            continue;
+        }
+        for (uint32_t i = node->first; i < node->first + node->count; i++) {
+            Vector corner[3];
+            double weights[3];
+            if (marks[tree->order[i]] == own) {
+                continue;
+            }
+            corners_of(tree->mesh, tree->order[i], corner);
+            if (length(subtract(p, nearest_in_triangle(corner, p, weights))) <= radius) {
+                return true;
+            }
+        }
+        if (node->count == 0) {
+            stack[depth++] = node->first;
+            stack[depth++] = node->first + 1;
+        }
+    }
+    return false;
+}
+
 // ---- Winding number --------------------------------------------------------------------------------------------
 
-// Half of the signed solid angle of a triangle (Van Oosterom and Strackee 1983).
-static double half_angle(const Vector corner[3], Vector p)
+// A sum of angles from -pi to pi each, as a product of complex numbers and the number of times it went round: one
+// arc tangent at the end instead of one a triangle.
+typedef struct Turning {
+    double re, im;
+    int32_t rounds;
+} Turning;
+
+static void turn_on(Turning *turning, double re, double im)
+{
+    const double x = turning->re * re - turning->im * im, y = turning->re * im + turning->im * re;
+    const double size = fabs(x) + fabs(y);
+    if (!(size > 0.0)) {
+        return; // at a corner: no angle
+    }
+    // Two angles of the same sign that end on the other side have gone past pi.
+    turning->rounds += im >= 0.0 && turning->im >= 0.0 && y < 0.0;
+    turning->rounds -= im < 0.0 && turning->im < 0.0 && y >= 0.0;
+    const bool rescale = size > 1e100 || size < 1e-100;
+    turning->re = rescale ? x / size : x;
+    turning->im = rescale ? y / size : y;
+}
+
+// Turns on by half of the signed solid angle of a triangle (Van Oosterom and Strackee 1983).
+static void turn_by_triangle(Turning *turning, const Vector corner[3], Vector p)
 {
     const Vector a = subtract(corner[0], p), b = subtract(corner[1], p), c = subtract(corner[2], p);
     const double la = length(a), lb = length(b), lc = length(c);
-    return atan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
+    turn_on(turning, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb, dot(a, cross(b, c)));
 }
 
 double triangle_tree_winding(const TriangleTree *tree, Vector p)
 {
     const double pi = 3.14159265358979323846;
     uint32_t stack[2 * STACK], depth = 0;
-    double sum = 0.0; // half angles
+    double sum = 0.0; // half angles of dipoles
+    Turning turning = {1.0, 0.0, 0};
     if (tree->node_count > 0) {
         stack[depth++] = 0;
     }
@@ -311,12 +364,12 @@ double triangle_tree_winding(const TriangleTree *tree, Vector p)
         for (uint32_t i = node->first; i < node->first + node->count; i++) {
             Vector corner[3];
             corners_of(tree->mesh, tree->order[i], corner);
-            sum += half_angle(corner, p);
+            turn_by_triangle(&turning, corner, p);
         }
         if (node->count == 0) {
             stack[depth++] = node->first;
             stack[depth++] = node->first + 1;
         }
     }
-    return sum / (2.0 * pi);
+    return (sum + atan2(turning.im, turning.re)) / (2.0 * pi) + turning.rounds;
 }

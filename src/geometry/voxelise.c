@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define DEFAULT_LIMIT 100000000u // particles
+#define CUT_LIMIT     2000000u   // triangles more that a surface with overlaps is cut into
 #define ROW_LIMIT     1e8        // lattice rows, each of which takes a search
 
 typedef struct Lattice {
@@ -20,7 +21,11 @@ typedef struct Lattice {
 typedef struct Solid {
     Mesh mesh; // closed and oriented, with smooth normals
     TriangleTree *tree;
+    MeshReport report;
     double touching; // m, nearer points count as on the surface
+    // Where components overlap: what is left of the surface without the parts within another component.
+    Mesh exposed;
+    TriangleTree *exposed_tree; // NULL: there is one component only
 } Solid;
 
 typedef struct Sample {
@@ -41,10 +46,126 @@ void voxel_body_free(VoxelBody *body)
 static void solid_free(Solid *solid)
 {
     triangle_tree_destroy(solid->tree);
+    triangle_tree_destroy(solid->exposed_tree);
     mesh_free(&solid->mesh);
+    mesh_free(&solid->exposed);
 }
 
-static MoteResult solid_make(const Mesh *mesh, Solid *out)
+static bool is_inside(const Solid *solid, Vector p)
+{
+    return triangle_tree_winding(solid->tree, p) > 0.5;
+}
+
+static void halve(MeshBuilder *builder, uint32_t triangle, uint32_t longest)
+{
+    const uint32_t *corner = builder->mesh.triangles + 3 * (size_t)triangle;
+    const uint32_t a = corner[longest], b = corner[(longest + 1) % 3], c = corner[(longest + 2) % 3];
+    const MoteVec3 *positions = builder->mesh.positions;
+    const uint32_t middle = builder_vertex(builder, scaled(add(from_vec3(positions[a]), from_vec3(positions[b])), 0.5));
+    builder_triangle(builder, middle, b, c);
+    if (!builder->failed) {
+        builder->mesh.triangles[3 * (size_t)triangle + (longest + 1) % 3] = middle;
+    }
+}
+
+// The pieces of a surface while it is cut: each remembers its component.
+typedef struct Pieces {
+    MeshBuilder builder;
+    uint32_t *components;
+} Pieces;
+
+// Triangles that cover the mesh's, cut down to `size` where another component is near: whole triangles are either
+// within another component or not. Gaps at the vertices put in do not matter to distances.
+static MoteResult cut_at_seams(const Solid *solid, const uint32_t *components, double size, Mesh *out)
+{
+    const Mesh *mesh = &solid->mesh;
+    Pieces pieces = {0};
+    MeshBuilder *builder = &pieces.builder;
+    pieces.components = malloc(((size_t)CUT_LIMIT + mesh->triangle_count) * sizeof *pieces.components);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        builder_vertex(builder, from_vec3(mesh->positions[v]));
+    }
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
+        builder_triangle(builder, corner[0], corner[1], corner[2]);
+    }
+    builder->failed = builder->failed || pieces.components == NULL;
+    if (!builder->failed) {
+        memcpy(pieces.components, components, mesh->triangle_count * sizeof *components);
+    }
+    const uint32_t most = CUT_LIMIT + mesh->triangle_count;
+    for (uint32_t t = 0; !builder->failed && t < builder->mesh.triangle_count && builder->mesh.triangle_count < most;) {
+        const uint32_t *corner = builder->mesh.triangles + 3 * (size_t)t;
+        Vector corners[3];
+        for (uint32_t k = 0; k < 3; k++) {
+            corners[k] = from_vec3(builder->mesh.positions[corner[k]]);
+        }
+        const Vector middle = scaled(add(corners[0], add(corners[1], corners[2])), 1.0 / 3.0);
+        uint32_t longest = 0;
+        double longest_length = 0.0, radius = 0.0;
+        for (uint32_t k = 0; k < 3; k++) {
+            const double edge = length(subtract(corners[(k + 1) % 3], corners[k]));
+            longest = edge > longest_length ? k : longest;
+            longest_length = fmax(longest_length, edge);
+            radius = fmax(radius, length(subtract(corners[k], middle)));
+        }
+        if (longest_length > size &&
+            triangle_tree_meets_other(solid->tree, middle, radius, components, pieces.components[t])) {
+            pieces.components[builder->mesh.triangle_count] = pieces.components[t];
+            halve(builder, t, longest);
+        } else {
+            t++;
+        }
+    }
+    free(pieces.components);
+    *out = builder->mesh;
+    return builder->failed ? mote_fail(MOTE_ERROR_MEMORY, "no memory to cut %u triangles", mesh->triangle_count)
+                           : MOTE_OK;
+}
+
+// Overlapping components are a union, to which walls inside another component do not belong: the surface is cut into
+// pieces of about half a spacing there, and those with the solid on both sides are left out.
+static MoteResult solid_expose(Solid *solid, double spacing)
+{
+    uint32_t *components = malloc(((size_t)solid->mesh.triangle_count + 1) * sizeof *components), number = 0;
+    MoteResult result = components != NULL ? mesh_components(&solid->mesh, components, &number)
+                                           : mote_fail(MOTE_ERROR_MEMORY, "no memory for the components of a mesh");
+    if (result == MOTE_OK) {
+        result = cut_at_seams(solid, components, 0.5 * spacing, &solid->exposed);
+    }
+    free(components);
+    const uint32_t count = solid->exposed.triangle_count;
+    uint8_t *buried = result == MOTE_OK ? malloc((size_t)count + 1) : NULL;
+    if (result == MOTE_OK && buried == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "no memory to look at %u triangles", count);
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    Mesh *mesh = &solid->exposed;
+#pragma omp parallel for schedule(dynamic, 256)
+    for (uint32_t t = 0; t < count; t++) {
+        const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
+        const Vector sum = add(from_vec3(mesh->positions[corner[0]]),
+                               add(from_vec3(mesh->positions[corner[1]]), from_vec3(mesh->positions[corner[2]])));
+        const Vector up = scaled(unit(triangle_cross(mesh, t), vector(0, 1, 0)), 10.0 * solid->touching);
+        const Vector middle = scaled(sum, 1.0 / 3.0);
+        buried[t] = is_inside(solid, add(middle, up)) && is_inside(solid, subtract(middle, up));
+    }
+    uint32_t kept = 0;
+    for (uint32_t t = 0; t < count; t++) {
+        if (!buried[t]) {
+            memmove(mesh->triangles + 3 * (size_t)kept++, mesh->triangles + 3 * (size_t)t, 3 * sizeof *mesh->triangles);
+        }
+    }
+    free(buried);
+    mesh->triangle_count = kept;
+    // Some surface is always left; where rounding says otherwise, distances come from all of it.
+    result = kept > 0 ? mesh_make_normals(mesh, 3.2f) : MOTE_OK;
+    return result == MOTE_OK && kept > 0 ? triangle_tree_create(mesh, &solid->exposed_tree) : result;
+}
+
+static MoteResult solid_make(const Mesh *mesh, double spacing, Solid *out)
 {
     *out = (Solid){0};
     MoteResult result = mesh_check(mesh, "mesh");
@@ -55,7 +176,14 @@ static MoteResult solid_make(const Mesh *mesh, Solid *out)
         result = mesh_make_normals(&out->mesh, 3.2f); // smooth all over
     }
     if (result == MOTE_OK) {
+        result = mesh_report(&out->mesh, &out->report);
+        out->touching = 1e-6 * length(subtract(from_vec3(out->report.highest), from_vec3(out->report.lowest)));
+    }
+    if (result == MOTE_OK) {
         result = triangle_tree_create(&out->mesh, &out->tree);
+    }
+    if (result == MOTE_OK && out->report.components > 1) {
+        result = solid_expose(out, spacing);
     }
     if (result != MOTE_OK) {
         solid_free(out);
@@ -65,29 +193,27 @@ static MoteResult solid_make(const Mesh *mesh, Solid *out)
 
 // The outward direction at p, whose nearest point is given: towards it from inside; where both are the same, the
 // surface's normal there, weighted by the angles of the triangles at its corners.
-static Vector outward(const Solid *solid, Vector p, const NearestPoint *nearest)
+static Vector outward(const Mesh *mesh, double touching, Vector p, const NearestPoint *nearest)
 {
-    if (nearest->distance > solid->touching) {
+    if (nearest->distance > touching) {
         return scaled(subtract(nearest->point, p), 1.0 / nearest->distance);
     }
-    const uint32_t *corner = solid->mesh.triangles + 3 * (size_t)nearest->triangle;
+    const uint32_t *corner = mesh->triangles + 3 * (size_t)nearest->triangle;
     Vector sum = {0, 0, 0};
     for (uint32_t k = 0; k < 3; k++) {
-        sum = add(sum, scaled(from_vec3(solid->mesh.normals[corner[k]]), nearest->weights[k]));
+        sum = add(sum, scaled(from_vec3(mesh->normals[corner[k]]), nearest->weights[k]));
     }
-    return unit(sum, unit(triangle_cross(&solid->mesh, nearest->triangle), vector(0, 1, 0)));
+    return unit(sum, unit(triangle_cross(mesh, nearest->triangle), vector(0, 1, 0)));
 }
 
-static bool is_inside(const Solid *solid, Vector p)
-{
-    return triangle_tree_winding(solid->tree, p) > 0.5;
-}
-
-// Inside overlapping components the nearest triangle may be one that lies within another component; it is no surface
-// of the union. Such distances are too short, never too long.
+// The depth and the way out at a point inside; `nearest` is that of the whole surface.
 static Sample sample_inside(const Solid *solid, Vector p, const NearestPoint *nearest)
 {
-    return (Sample){nearest->distance, outward(solid, p, nearest)};
+    NearestPoint exposed;
+    if (solid->exposed_tree != NULL && triangle_tree_nearest(solid->exposed_tree, p, INFINITY, &exposed)) {
+        return (Sample){exposed.distance, outward(&solid->exposed, solid->touching, p, &exposed)};
+    }
+    return (Sample){nearest->distance, outward(&solid->mesh, solid->touching, p, nearest)};
 }
 
 // ---- Rows ------------------------------------------------------------------------------------------------------
@@ -166,11 +292,7 @@ static void walk_row(const Solid *solid, const Lattice *lattice, double shell, u
 
 static MoteResult lattice_make(const Solid *solid, const VoxelOptions *options, Lattice *out)
 {
-    MeshReport report;
-    const MoteResult result = mesh_report(&solid->mesh, &report);
-    if (result != MOTE_OK) {
-        return result;
-    }
+    const MeshReport report = solid->report;
     const double spacing = options->spacing;
     const uint32_t limit = options->limit > 0 ? options->limit : DEFAULT_LIMIT;
     const Vector size = subtract(from_vec3(report.highest), from_vec3(report.lowest));
@@ -205,11 +327,13 @@ static void move_inwards(const Solid *solid, double inset, VoxelBody *body, uint
     }
     const Vector p = subtract(from_vec3(body->positions[i]), scaled(from_vec3(body->gradients[i]), inset - depth));
     NearestPoint nearest;
-    if (triangle_tree_nearest(solid->tree, p, INFINITY, &nearest) && nearest.distance > depth && is_inside(solid, p)) {
+    if (triangle_tree_nearest(solid->tree, p, INFINITY, &nearest) && is_inside(solid, p)) {
         const Sample sample = sample_inside(solid, p, &nearest);
-        body->positions[i] = to_vec3(p);
-        body->gradients[i] = to_vec3(sample.gradient);
-        body->distances[i] = (float)-sample.depth;
+        if (sample.depth > depth) {
+            body->positions[i] = to_vec3(p);
+            body->gradients[i] = to_vec3(sample.gradient);
+            body->distances[i] = (float)-sample.depth;
+        }
     }
 }
 
@@ -294,17 +418,12 @@ MoteResult voxelise(const Mesh *mesh, const VoxelOptions *options, VoxelBody *ou
                          options->spacing, options->shell, options->inset);
     }
     Solid solid;
-    MoteResult result = solid_make(mesh, &solid);
+    MoteResult result = solid_make(mesh, options->spacing, &solid);
     if (result != MOTE_OK) {
         return result;
     }
-    MeshReport report = {0};
-    result = mesh_report(&solid.mesh, &report);
-    const Vector size = subtract(from_vec3(report.highest), from_vec3(report.lowest));
-    solid.touching = 1e-6 * length(size);
-    if (result == MOTE_OK) {
-        result = fill(&solid, options, out);
-    }
+    const Vector size = subtract(from_vec3(solid.report.highest), from_vec3(solid.report.lowest));
+    result = fill(&solid, options, out);
     // Nothing fits: find a spacing at which something does, for the message.
     VoxelOptions finer = *options;
     for (uint32_t i = 0; result == MOTE_OK && out->count == 0; i++) {
