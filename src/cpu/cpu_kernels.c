@@ -34,10 +34,11 @@ struct __attribute__((packed)) PackedView {
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define ELEMENT(type, size) static_assert(sizeof(type) % (size) == 0, "size of " #type);
 #include "kernels/view.def"
-static_assert(sizeof(Shape) == 96 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
+static_assert(sizeof(Shape) == 112 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
               "layout of Shape");
 
 static_assert(MOTE_PHASE_FLUID == PHASE_FLUID && MOTE_PHASE_REMOVED == PHASE_REMOVED, "phases");
 static_assert(MOTE_SHAPE_PLANE == SHAPE_PLANE && MOTE_SHAPE_BOX == SHAPE_BOX && MOTE_SHAPE_SPHERE == SHAPE_SPHERE &&
-                  MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE,
+                  MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE && MOTE_SHAPE_HULL == SHAPE_HULL &&
+                  MOTE_SHAPE_FIELD == SHAPE_FIELD,
               "shape kinds");

@@ -137,6 +137,28 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     return result;
 }
 
+// Shapes, volumes and what they refer to belong to no particle.
+static void move_geometry(MoteWorld *from, MoteWorld *to)
+{
+    static const Capacity kinds[] = {CAPACITY_SHAPES, CAPACITY_KILL_VOLUMES, CAPACITY_HULL_ROWS,
+                                     CAPACITY_FIELDS, CAPACITY_FIELD_WORDS,  CAPACITY_WET_TEXELS};
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+#define BUFFER(type, name, capacity)                                                                                   \
+    if (CAPACITY_##capacity == kinds[k]) {                                                                             \
+        const uint64_t bytes = sizeof(type) * (uint64_t)from->capacities[kinds[k]];                                    \
+        to->view.name = from->view.name;                                                                               \
+        to->memory_bytes += bytes;                                                                                     \
+        from->view.name = NULL;                                                                                        \
+        from->memory_bytes -= bytes;                                                                                   \
+    }
+#include "kernels/view.def"
+        to->capacities[kinds[k]] = from->capacities[kinds[k]];
+    }
+    to->view.shape_count = from->view.shape_count;
+    to->view.kill_volume_count = from->view.kill_volume_count;
+    to->colliders = from->colliders;
+}
+
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     MoteResult result = check_snapshot(snapshot);
@@ -160,19 +182,9 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
         world_free_buffers(&restored);
         return result;
     }
-    const uint64_t shape_bytes =
-        sizeof(Shape) * ((uint64_t)world->capacities[CAPACITY_SHAPES] + world->capacities[CAPACITY_KILL_VOLUMES]);
-    restored.view.shapes = world->view.shapes;
-    restored.view.shape_count = world->view.shape_count;
-    restored.view.kill_volumes = world->view.kill_volumes;
-    restored.view.kill_volume_count = world->view.kill_volume_count;
-    restored.capacities[CAPACITY_SHAPES] = world->capacities[CAPACITY_SHAPES];
-    restored.capacities[CAPACITY_KILL_VOLUMES] = world->capacities[CAPACITY_KILL_VOLUMES];
-    restored.memory_bytes += shape_bytes;
+    move_geometry(world, &restored);
     restored.host = world->host;
     restored.host_capacity = world->host_capacity;
-    world->view.shapes = NULL;
-    world->view.kill_volumes = NULL;
     world_free_buffers(world);
     *world = restored;
     return MOTE_OK;

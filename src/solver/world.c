@@ -136,6 +136,7 @@ void mote_world_destroy(MoteWorld *world)
         return;
     }
     world_free_buffers(world);
+    world_free_colliders(world);
     world->backend->functions->destroy(world->backend);
     free(world->host.positions);
     free(world->host.velocities);

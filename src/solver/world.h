@@ -20,6 +20,10 @@ typedef enum Capacity {
     CAPACITY_SHAPES,
     CAPACITY_KILL_VOLUMES,
     CAPACITY_COUNTERS,
+    CAPACITY_HULL_ROWS,
+    CAPACITY_FIELDS,
+    CAPACITY_FIELD_WORDS,
+    CAPACITY_WET_TEXELS,
     CAPACITY_COUNT
 } Capacity;
 
@@ -36,6 +40,29 @@ typedef struct RestState {
     double poly6_norm, spiky_norm; // of the smoothing kernels, spiky_norm negative
 } RestState;
 
+// The bounding radius of what is near everything (m): its square is a float too.
+#define UNBOUNDED_RADIUS 1e18f
+
+typedef struct WorldHull {
+    uint32_t first, triangles; // rows of hull_rows, four a triangle
+    float radius;              // m, around the hull's origin
+} WorldHull;
+
+typedef struct WorldField {
+    const MoteField *field; // one of its users is this world
+    uint64_t start, room;   // words of field_words
+    uint32_t wet_start;     // texel of wet_texels
+} WorldField;
+
+// What shapes refer to (colliders.c).
+typedef struct WorldColliders {
+    WorldHull *hulls;
+    uint32_t hull_count, hull_row_count;
+    WorldField *fields;
+    uint32_t field_count;
+    uint64_t field_word_count, wet_texel_count;
+} WorldColliders;
+
 struct MoteWorld {
     Backend *backend;
     MoteSettings settings;
@@ -51,6 +78,7 @@ struct MoteWorld {
     uint32_t listed_entries; // of `neighbours`: every list lies within them
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
+    WorldColliders colliders;
     MoteParticleView host; // what mote_world_read returned last
     uint32_t host_capacity;
 };
@@ -64,6 +92,10 @@ MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
 void world_free_buffers(MoteWorld *world);
 // NULL, with a message, if there is none of that name. world.c
 Channel *world_find_channel(MoteWorld *world, const char *name);
+
+float world_field_radius(const MoteWorld *world, uint32_t number);
+MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
+void world_free_colliders(MoteWorld *world);
 
 RestState rest_state_measure(const MoteSettings *settings);
 
