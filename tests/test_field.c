@@ -76,7 +76,7 @@ static bool is_smooth(Exact *exact, MoteVec3 p, float cell)
         const MoteVec3 q = {p.x + cell * (float)(n / 9 - 1), p.y + cell * (float)(n / 3 % 3 - 1),
                             p.z + cell * (float)(n % 3 - 1)};
         slope_of(exact, q, there);
-        if (here[0] * there[0] + here[1] * there[1] + here[2] * there[2] < 0.995) {
+        if (here[0] * there[0] + here[1] * there[1] + here[2] * there[2] < 0.95) {
             return false;
         }
     }
@@ -120,7 +120,7 @@ static void compare_distances(const TestBackend *backend, const KnownMesh *known
            modes[mode], compared, worst / (double)cell, acos(fmin(worst_normal, 1.0)) * 180.0 / MESH_PI);
     assert_true(compared > 2000);
     assert_true(worst < 0.5 * (double)cell);
-    assert_true(worst_normal > 0.95); // the box: beside its edges
+    assert_true(worst_normal > 0.98);
     mote_world_destroy(world);
 }
 
@@ -202,7 +202,7 @@ static void a_bowl_holds_water(void **state)
     const MoteShape shape = add_field(world, &options);
     expect_ok(mote_world_set_shapes(world, &shape, 1));
     const uint32_t count = add_block(world, (MoteVec3){-0.12f, -0.12f, -0.12f}, 9, 9, 9);
-    for (int step = 0; step < 240; step++) {
+    for (int step = 0; step < 160; step++) {
         run_steps(world, 1, 1.0f / 120.0f);
     }
     const MoteParticleView view = read_view(world);
@@ -284,6 +284,130 @@ static void backends_sample_the_same_bits(void **state)
     mesh_free(&bowl);
 }
 
+// ---- The nearest triangle ----
+
+// A disc that turns under grains takes them along by friction, whether its pose turns or its vertices say so.
+static void a_turning_field_carries(void **state)
+{
+    const double profile[4][2] = {{0.0, -0.1}, {1.0, -0.1}, {1.0, 0.0}, {0.0, 0.0}};
+    TestMesh disc = mesh_turned(profile, 4, 48);
+    MoteVec3 *velocities = calloc(disc.position_count, sizeof *velocities);
+    const float rate = 0.5f, dt = 1.0f / 120.0f; // rad/s
+    for (uint32_t i = 0; i < disc.position_count; i++) {
+        velocities[i] = (MoteVec3){rate * disc.positions[i].z, 0.0f, -rate * disc.positions[i].x};
+    }
+    for (int animated = 0; animated < 2; animated++) {
+        const MoteSettings settings = mote_default_settings();
+        MoteWorld *world = make_world(*state, &settings);
+        MoteFieldOptions options = field_of(&disc, MOTE_FIELD_INSIDE, 0.04f);
+        options.velocities = animated != 0 ? velocities : NULL;
+        MoteShape shape = add_field(world, &options);
+        shape.static_friction = shape.kinetic_friction = 1.0f;
+        const float height = settings.collision_distance * settings.spacing;
+        for (int i = 0; i < 5; i++) {
+            add_grain(world, (MoteVec3){0.1f + 0.15f * (float)i, height, 0.0f}, NOWHERE);
+        }
+        for (int step = 0; step < 120; step++) {
+            if (animated == 0) {
+                shape.from.rotation = turn((MoteVec3){0, 1, 0}, rate * dt * (float)step);
+                shape.to.rotation = turn((MoteVec3){0, 1, 0}, rate * dt * (float)(step + 1));
+            }
+            expect_ok(mote_world_set_shapes(world, &shape, 1));
+            run_steps(world, 1, dt);
+        }
+        const MoteParticleView view = read_view(world);
+        for (uint32_t i = 0; i < view.count; i++) { // 0.5 rad in a second, less what it slid at first
+            const float *p = view.positions + 4 * (size_t)i;
+            const double angle = atan2(-(double)p[2], (double)p[0]);
+            expect_near(angle, 0.5, animated != 0 ? 0.05 : 0.03, "the angle a grain was carried");
+            expect_near(sqrt((double)p[0] * p[0] + (double)p[2] * p[2]), 0.1 + 0.15 * view.ids[i], 0.02,
+                        "the radius it stayed at");
+        }
+        mote_world_destroy(world);
+    }
+    free(velocities);
+    mesh_free(&disc);
+}
+
+// A closed slab whose upper side has texture coordinates (x, z) from 0 to 1 over 2 m x 2 m.
+static TestMesh textured_slab(void)
+{
+    TestMesh slab = mesh_box((MoteVec3){1.0f, 0.1f, 1.0f});
+    for (uint32_t i = 0; i < 8; i++) {
+        slab.uvs[2 * i] = 0.5f + 0.5f * slab.positions[i].x;
+        slab.uvs[2 * i + 1] = 0.5f + 0.5f * slab.positions[i].z;
+    }
+    return slab;
+}
+
+// Half the slab is ice: a grain on it slides as if there were no friction, one on the other half decelerates by mu g.
+static void friction_comes_from_a_texture(void **state)
+{
+    TestMesh slab = textured_slab();
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    const float friction[2] = {0.0f, 0.5f}; // two rows: z below and above 0
+    MoteFieldOptions options = field_of(&slab, MOTE_FIELD_INSIDE, 0.05f);
+    options.uvs = slab.uvs;
+    options.friction = friction;
+    options.friction_width = 1;
+    options.friction_height = 2;
+    MoteShape shape = add_field(world, &options);
+    shape.static_friction = shape.kinetic_friction = 0.4f;
+    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    const float height = 0.1f + settings.collision_distance * settings.spacing;
+    const uint32_t on_ice = add_grain(world, (MoteVec3){-0.7f, height, -0.5f}, (MoteVec3){1, 0, 0});
+    add_grain(world, (MoteVec3){-0.7f, height, 0.5f}, (MoteVec3){1, 0, 0});
+    run_steps(world, 96, 1.0f / 240.0f); // 0.4 s
+    const MoteParticleView view = read_view(world);
+    for (uint32_t i = 0; i < 2; i++) {
+        const double wanted = view.ids[i] == on_ice ? 1.0 : 1.0 - 0.4 * 0.5 * 9.81 * 0.4;
+        expect_near(view.velocities[4 * i], wanted, 0.05, "the speed of a sliding grain");
+    }
+    mote_world_destroy(world);
+    mesh_free(&slab);
+}
+
+// A grain that rests on the slab wets the texel under it, by a particle-second each second, the same on every backend.
+static void particles_wet_what_they_touch(void **state)
+{
+    TestMesh slab = textured_slab();
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    MoteFieldOptions options = field_of(&slab, MOTE_FIELD_INSIDE, 0.05f);
+    options.uvs = slab.uvs;
+    options.wet_width = 8;
+    options.wet_height = 4;
+    MoteShape shape = add_field(world, &options);
+    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    const float height = 0.1f + settings.collision_distance * settings.spacing;
+    add_grain(world, (MoteVec3){0.4f, height, -0.7f}, NOWHERE);          // u 0.7, v 0.15: texel 5 of row 0
+    add_grain(world, (MoteVec3){-0.9f, height, 0.6f}, NOWHERE);          // u 0.05, v 0.8: texel 0 of row 3
+    add_grain(world, (MoteVec3){0.4f, 2.0f, 0.6f}, (MoteVec3){0, 5, 0}); // never touches
+    run_steps(world, 60, 1.0f / 120.0f);
+    float texels[32], none;
+    expect_ok(mote_world_wet_map(world, shape.data, 8, 4, texels));
+    for (int t = 0; t < 32; t++) {
+        expect_near(texels[t], t == 5 || t == 24 ? 0.5 : 0.0, 0.01, "particle-seconds of a texel");
+    }
+    // Another pose keeps the map; another size of map is refused.
+    MoteField *same = make_field(&options);
+    expect_ok(mote_world_set_field(world, shape.data, same));
+    mote_field_destroy(same);
+    expect_ok(mote_world_wet_map(world, shape.data, 8, 4, texels));
+    expect_near(texels[5], 0.5, 0.01, "particle-seconds after another pose");
+    options.wet_width = 9;
+    MoteField *other = make_field(&options);
+    expect_error(mote_world_set_field(world, shape.data, other), MOTE_ERROR_INPUT,
+                 "9 x 4 texels cannot replace one with 8 x 4");
+    mote_field_destroy(other);
+    expect_error(mote_world_wet_map(world, shape.data, 4, 4, &none), MOTE_ERROR_INPUT, "8 x 4 texels, asked for 4 x 4");
+    expect_error(mote_world_wet_map(world, 7, 4, 4, &none), MOTE_ERROR_INPUT,
+                 "field 7, expected less than the world's 1");
+    mote_world_destroy(world);
+    mesh_free(&slab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +416,9 @@ int main(void)
         ON_EVERY_BACKEND(a_bowl_holds_water),
         ON_EVERY_BACKEND(nothing_tunnels_through_a_wall),
         cmocka_unit_test(backends_sample_the_same_bits),
+        ON_EVERY_BACKEND(a_turning_field_carries),
+        ON_EVERY_BACKEND(friction_comes_from_a_texture),
+        ON_EVERY_BACKEND(particles_wet_what_they_touch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,10 +122,8 @@ void refine(openvdb::FloatGrid &grid, openvdb::Int32Grid &closest, const MeshAda
                     best = other;
                 }
             }
-            if (best != own) {
-                new_leaf->setValueOnly(value.pos(), best);
-                value.setValue(std::copysign(static_cast<float>(std::sqrt(nearest)) * size, *value));
-            }
+            new_leaf->setValueOnly(value.pos(), best);
+            value.setValue(std::copysign(static_cast<float>(std::sqrt(nearest)) * size, *value));
         }
     }, false);
 }

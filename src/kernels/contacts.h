@@ -67,19 +67,23 @@ FUNCTION vec4 sweep(VIEW_COMMA Shape shape, vec3 start, vec3 p, float margin)
 
 // Friction against a surface that moves by `surface_motion` in the step; `depth` is how far the contact pushed
 // (UPP eq. 23 and 24 with a partner of infinite mass).
-FUNCTION vec3 apply_friction(Shape shape, vec3 p, vec3 start, vec3 normal, float depth)
+FUNCTION vec3 apply_friction(VIEW_COMMA Shape shape, vec3 p, vec3 start, vec3 normal, float depth)
 {
     if (shape.static_friction <= 0.0f && shape.kinetic_friction <= 0.0f) {
         return p;
     }
-    const vec3 carried = from_shape(shape, to_shape_at_start(shape, start)); // where the surface takes it
+    const vec3 local = to_shape(shape, p);
+    const vec3 own = rotate(shape.rotation, surface_velocity(VIEW_HERE_COMMA shape, local));
+    const vec3 carried = v3_add_scaled(from_shape(shape, to_shape_at_start(shape, start)), own,
+                                       PARAMETER(time_step)); // where the surface takes it
+    const float rough = depth * surface_roughness(VIEW_HERE_COMMA shape, local);
     const vec3 motion = v3_sub(p, carried);
     const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
     const float distance = v3_length(sliding);
-    if (distance < shape.static_friction * depth) {
+    if (distance < shape.static_friction * rough) {
         return v3_sub(p, sliding);
     }
-    const float held = min_f32(shape.kinetic_friction * depth / max_f32(distance, 1e-30f), 1.0f);
+    const float held = min_f32(shape.kinetic_friction * rough / max_f32(distance, 1e-30f), 1.0f);
     return v3_add_scaled(p, sliding, -held);
 }
 
@@ -122,7 +126,7 @@ KERNEL(solve_contacts)
             }
             const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
             p = v3_add_scaled(p, normal, way_out.w);
-            p = apply_friction(shape, p, start, normal, way_out.w);
+            p = apply_friction(VIEW_HERE_COMMA shape, p, start, normal, way_out.w);
             touched = true;
         }
         moved = moved || touched;
@@ -177,7 +181,8 @@ FUNCTION vec3 apply_restitution(VIEW_COMMA vec3 p, vec3 before, vec3 after)
             continue;
         }
         const vec3 normal = rotate(shape.rotation, v3_from_v4(contact));
-        const vec3 surface = v3_scale(v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
+        const vec3 surface = v3_add_scaled(rotate(shape.rotation, surface_velocity(VIEW_HERE_COMMA shape, local)),
+                                           v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
         const float approach = v3_dot(v3_sub(before, surface), normal);
         const float leaving = v3_dot(v3_sub(after, surface), normal);
         const float wanted = -shape.restitution * approach;
@@ -186,6 +191,34 @@ FUNCTION vec3 apply_restitution(VIEW_COMMA vec3 p, vec3 before, vec3 after)
         }
     }
     return after;
+}
+
+// Particles in contact leave their time on the wet maps of fields (DYV fig. 11). Whole numbers: the order of additions
+// does not matter.
+KERNEL(wet_fields)
+{
+    const vec3 p = v3_from_v4(LOAD(positions, i));
+    const float reach = PARAMETER(margin) * 1.05f + 1e-6f;
+    const uint counts = U32(PARAMETER(time_step) / WET_UNIT + 0.5f);
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        if (shape.kind != SHAPE_FIELD) {
+            continue;
+        }
+        const Field field = LOAD(fields, shape.data);
+        const vec3 local = to_shape(shape, p);
+        if (field.wet == FIELD_NONE || penetration(VIEW_HERE_COMMA shape, local, reach).w <= 0.0f) {
+            continue;
+        }
+        const SurfacePoint point = nearest_surface(VIEW_HERE_COMMA field, local);
+        if (point.triangle != FIELD_NONE) {
+            const uint texel =
+                field.wet + surface_texel(VIEW_HERE_COMMA field, point, field.wet_width, field.wet_height);
+            if (LOAD(wet_texels, texel) < WET_LIMIT) {
+                ATOMIC_ADD(wet_texels, texel, counts);
+            }
+        }
+    }
 }
 
 #endif

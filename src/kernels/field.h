@@ -188,29 +188,102 @@ FUNCTION vec4 hull_distance(VIEW_COMMA uint first, uint triangles, vec3 p)
     if (highest.w <= 0.0f) {
         return highest;
     }
-    vec3 apart = v3(0.0f, 0.0f, 0.0f);
+    vec4 nearest = highest;
     float squared = 1e30f;
     for (uint t = 0u; t < triangles; t++) {
         const vec4 plane = LOAD(hull_rows, first + 4u * t);
-        if (v3_dot(v3_from_v4(plane), p) - plane.w <= 0.0f) {
+        const float height = v3_dot(v3_from_v4(plane), p) - plane.w;
+        if (height <= 0.0f) {
             continue;
         }
         const vec3 a = v3_from_v4(LOAD(hull_rows, first + 4u * t + 1u));
         const vec3 b = v3_from_v4(LOAD(hull_rows, first + 4u * t + 2u));
         const vec3 c = v3_from_v4(LOAD(hull_rows, first + 4u * t + 3u));
-        const vec3 way = v3_sub(p, weighted(nearest_weights(p, a, b, c), a, b, c));
-        const float length = v3_dot(way, way);
+        const vec3 weights = nearest_weights(p, a, b, c);
+        const vec3 apart = v3_sub(p, weighted(weights, a, b, c));
+        const float length = v3_dot(apart, apart);
         if (length < squared) {
             squared = length;
-            apart = way;
+            // Over a face the plane's own numbers are the more exact ones.
+            nearest = weights.x > 0.0f && weights.y > 0.0f && weights.z > 0.0f
+                          ? v4(plane.x, plane.y, plane.z, height)
+                          : v4_from_v3(v3_scale(apart, 1.0f / max_f32(sqrtf(length), 1e-30f)), sqrtf(length));
         }
     }
-    // Close to the surface the plane's own numbers are the more exact ones.
-    const float distance = sqrtf(squared);
-    if (distance <= highest.w * 1.000001f) {
-        return highest;
+    return nearest;
+}
+
+// ---- The nearest triangle ----------------------------------------------------------------------------------
+
+// A point of the mesh that a field was made from.
+STRUCT(SurfacePoint)
+{
+    vec3 weights;  // of the triangle's corners
+    uint triangle; // FIELD_NONE: not known here
+};
+
+FUNCTION uint field_corner(VIEW_COMMA Field field, uint triangle, uint corner)
+{
+    return LOAD(field_words, field.triangles + 3u * triangle + corner);
+}
+
+FUNCTION vec3 field_vec3(VIEW_COMMA uint start, uint number)
+{
+    const uint at = start + 3u * number;
+    return v3(FLOAT_OF_BITS(LOAD(field_words, at)), FLOAT_OF_BITS(LOAD(field_words, at + 1u)),
+              FLOAT_OF_BITS(LOAD(field_words, at + 2u)));
+}
+
+// Sums a vector a vertex with the point's weights.
+FUNCTION vec3 surface_vec3(VIEW_COMMA Field field, uint start, SurfacePoint point)
+{
+    return weighted(point.weights,
+                    field_vec3(VIEW_HERE_COMMA start, field_corner(VIEW_HERE_COMMA field, point.triangle, 0u)),
+                    field_vec3(VIEW_HERE_COMMA start, field_corner(VIEW_HERE_COMMA field, point.triangle, 1u)),
+                    field_vec3(VIEW_HERE_COMMA start, field_corner(VIEW_HERE_COMMA field, point.triangle, 2u)));
+}
+
+// The point of the mesh nearest to p, on the triangle that is nearest to p's voxel (DYV fig. 10).
+FUNCTION SurfacePoint nearest_surface(VIEW_COMMA Field field, vec3 p)
+{
+    SurfacePoint point;
+    point.weights = v3(0.0f, 0.0f, 0.0f);
+    point.triangle = FIELD_NONE;
+    if (field.closest == FIELD_NONE) {
+        return point;
     }
-    return v4_from_v3(v3_scale(apart, 1.0f / distance), distance);
+    const vec3 q = v3(clamp_f32(p.x, field.lowest.x, field.highest.x), clamp_f32(p.y, field.lowest.y, field.highest.y),
+                      clamp_f32(p.z, field.lowest.z, field.highest.z));
+    const vec3 at = v3_scale(v3_sub(q, field.origin), field.cells_per_metre);
+    const uint x = U32(I32(floorf(at.x + 0.5f)));
+    const uint y = U32(I32(floorf(at.y + 0.5f)));
+    const uint z = U32(I32(floorf(at.z + 0.5f)));
+    const uint triangle = grid_bits(VIEW_HERE_COMMA grid_probe(VIEW_HERE_COMMA field.closest, x, y, z), x, y, z);
+    if (triangle > 0x7fffffffu) { // a negative number
+        return point;
+    }
+    point.triangle = triangle;
+    point.weights = nearest_weights(
+        p, field_vec3(VIEW_HERE_COMMA field.vertices, field_corner(VIEW_HERE_COMMA field, triangle, 0u)),
+        field_vec3(VIEW_HERE_COMMA field.vertices, field_corner(VIEW_HERE_COMMA field, triangle, 1u)),
+        field_vec3(VIEW_HERE_COMMA field.vertices, field_corner(VIEW_HERE_COMMA field, triangle, 2u)));
+    return point;
+}
+
+// The texel of a texture of width x height, row by row, that a point of the surface lies in.
+FUNCTION uint surface_texel(VIEW_COMMA Field field, SurfacePoint point, uint width, uint height)
+{
+    float u = 0.0f;
+    float v = 0.0f;
+    for (uint k = 0u; k < 3u; k++) {
+        const uint at = field.uvs + 2u * field_corner(VIEW_HERE_COMMA field, point.triangle, k);
+        const float weight = k == 0u ? point.weights.x : (k == 1u ? point.weights.y : point.weights.z);
+        u += weight * FLOAT_OF_BITS(LOAD(field_words, at));
+        v += weight * FLOAT_OF_BITS(LOAD(field_words, at + 1u));
+    }
+    const uint x = min_u32(U32(clamp_f32(u, 0.0f, 1.0f) * F32(width)), width - 1u);
+    const uint y = min_u32(U32(clamp_f32(v, 0.0f, 1.0f) * F32(height)), height - 1u);
+    return y * width + x;
 }
 
 #endif

@@ -89,4 +89,39 @@ FUNCTION vec3 from_shape_at_start(Shape shape, vec3 p)
     return v3_add(rotate(shape.start_rotation, p), shape.start_position);
 }
 
+// How fast the surface nearest to p moves in the shape's own frame, m/s: only animated meshes do.
+FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
+{
+    if (shape.kind != SHAPE_FIELD) {
+        return v3(0.0f, 0.0f, 0.0f);
+    }
+    const Field field = LOAD(fields, shape.data);
+    if (field.velocities == FIELD_NONE) {
+        return v3(0.0f, 0.0f, 0.0f);
+    }
+    const SurfacePoint point = nearest_surface(VIEW_HERE_COMMA field, p);
+    if (point.triangle == FIELD_NONE) {
+        return v3(0.0f, 0.0f, 0.0f);
+    }
+    return surface_vec3(VIEW_HERE_COMMA field, field.velocities, point);
+}
+
+// What the shape's friction is multiplied by where p is nearest to it.
+FUNCTION float surface_roughness(VIEW_COMMA Shape shape, vec3 p)
+{
+    if (shape.kind != SHAPE_FIELD) {
+        return 1.0f;
+    }
+    const Field field = LOAD(fields, shape.data);
+    if (field.friction == FIELD_NONE) {
+        return 1.0f;
+    }
+    const SurfacePoint point = nearest_surface(VIEW_HERE_COMMA field, p);
+    if (point.triangle == FIELD_NONE) {
+        return 1.0f;
+    }
+    const uint texel = surface_texel(VIEW_HERE_COMMA field, point, field.friction_width, field.friction_height);
+    return FLOAT_OF_BITS(LOAD(field_words, field.friction + texel));
+}
+
 #endif
