@@ -172,6 +172,8 @@ typedef enum MoteShapeKind {
     MOTE_SHAPE_BOX,     // half_size along its local axes
     MOTE_SHAPE_SPHERE,  // radius
     MOTE_SHAPE_CAPSULE, // radius around the local y segment from -half_size.y to half_size.y
+    MOTE_SHAPE_HULL,    // `data` from mote_world_add_hull
+    MOTE_SHAPE_FIELD,   // `data` from mote_world_add_field
 } MoteShapeKind;
 
 typedef struct MoteShape {
@@ -186,6 +188,7 @@ typedef struct MoteShape {
     float restitution;      // 0 to 1, fraction of the normal speed given back
     float adhesion;         // m/s^2, pulls particles nearer than half a spacing beyond contact towards the shape
     uint32_t combine;       // MoteCombine
+    uint32_t data;          // which hull or field of the world it is; other kinds ignore it
 } MoteShape;
 
 // ---- Materials of particles --------------------------------------------------------------------------------
@@ -206,6 +209,54 @@ typedef struct MoteMaterial {
     float rolling_friction; // 0 to 1: 1 keeps grains from rolling, 0 lets them roll freely
     uint32_t combine;       // MoteCombine
 } MoteMaterial;
+
+// ---- Distance fields ---------------------------------------------------------------------------------------
+
+typedef enum MoteFieldMode { // DYV section 5.2
+    MOTE_FIELD_INSIDE,       // what a closed mesh encloses is solid
+    MOTE_FIELD_OUTSIDE,      // everything else is: a container
+    MOTE_FIELD_SHELL,        // the surface itself, `offset` thick to each side: for open meshes
+} MoteFieldMode;
+
+// A field comes from a triangle mesh, or from a file. What is zero or NULL takes the default that is named with it.
+typedef struct MoteFieldOptions {
+    const char *name; // in messages; NULL is the path, or "mesh"
+
+    const MoteVec3 *positions; // m, a vertex
+    uint32_t position_count;
+    const uint32_t *triangles; // 3 vertices each
+    uint32_t triangle_count;
+    const MoteVec3 *velocities; // m/s, a vertex, in the mesh's frame: of an animated mesh; NULL is none
+    const float *uvs;           // 2 a vertex, (0, 0) is the first texel of a texture's first row; NULL is none
+
+    const char *path; // an OpenVDB file with a level set of floats, instead of a mesh
+    const char *grid; // its name in the file; NULL is the first one
+
+    uint32_t mode;          // MoteFieldMode
+    float cell_size;        // m; a file has its own
+    float offset;           // m, how far the solid reaches beyond the mesh; a shell has one cell by default
+    uint32_t band;          // cells with exact distances outside the mesh; 0 is 4, at most 64
+    uint32_t interior_band; // the same inside; 0 is all of it, so that nothing is ever too deep inside to find out
+
+    // Per texel of a texture over the uvs, in rows: what friction coefficients are multiplied by.
+    const float *friction;
+    uint32_t friction_width, friction_height;
+    uint32_t wet_width, wet_height; // texels of a map of where particles touched, see mote_world_wet_map; 0 is none
+} MoteFieldOptions;
+
+typedef struct MoteField MoteField;
+
+// Refuses a mesh that is not closed in the modes that need an inside, and fields of more than 2^27 cells.
+MOTE_API MoteResult mote_field_create(const MoteFieldOptions *options, MoteField **out);
+MOTE_API void mote_field_destroy(MoteField *field); // NULL is allowed; worlds that have it keep it
+
+typedef struct MoteFieldInfo {
+    float cell_size;          // m
+    MoteVec3 lowest, highest; // m, corners of the box in which distances are known
+    uint64_t voxels;          // that hold a distance
+    uint64_t bytes;           // on the device
+} MoteFieldInfo;
+MOTE_API MoteFieldInfo mote_field_info(const MoteField *field);
 
 // ---- The world ---------------------------------------------------------------------------------------------
 
@@ -243,6 +294,18 @@ MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t
 // Shapes collide with every particle; volumes remove the particles inside them at each step.
 MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
 MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
+
+// Hulls and fields, for shapes to refer to by the number that comes back in *out. A world has them until it is
+// destroyed, or all fields at once until they are cleared, which also drops every shape and volume.
+MOTE_API MoteResult mote_world_add_hull(MoteWorld *world, const MoteVec3 *points, uint32_t count, uint32_t *out);
+MOTE_API MoteResult mote_world_add_field(MoteWorld *world, const MoteField *field, uint32_t *out);
+// Another field under the same number: the next pose of an animated mesh.
+MOTE_API MoteResult mote_world_set_field(MoteWorld *world, uint32_t field, const MoteField *replacement);
+MOTE_API MoteResult mote_world_clear_fields(MoteWorld *world);
+// How long particles have touched each texel, in particle-seconds, rows of `width` (DYV fig. 11). The size must be the
+// field's wet_width and wet_height. Replacing a field with one of the same size keeps its map.
+MOTE_API MoteResult mote_world_wet_map(MoteWorld *world, uint32_t field, uint32_t width, uint32_t height,
+                                       float *texels);
 
 // The materials of particles. A group below `count` has the material of its own number, every other one what
 // mote_world_set_group_material says, or material 0. Without materials nothing rubs, bounces or sticks.

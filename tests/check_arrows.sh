@@ -8,7 +8,8 @@ cd "$1"
 declare -A allowed=(
     [src/base]=""
     [src/kernels]=""
-    [src/solver]="base kernels"
+    [src/geometry]="base"
+    [src/solver]="base kernels geometry"
     [src/cpu]="base kernels solver"
     [cuda]="base kernels solver"
     [src/scene]="base solver"
@@ -23,6 +24,7 @@ libraries=(
     '(vulkan/|volk|vk_mem_alloc)=src/(render|vulkan|viewer)'
     '(SDL|imgui)=src/viewer'
     '(png|openexr)=src/image|tests'
+    '(openvdb|nanovdb|tbb)/=src/geometry'
     'jansson=src/(scene|cli|geometry)|tests'
     'assimp/=src/geometry'
 )

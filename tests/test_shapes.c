@@ -57,7 +57,7 @@ static void distances_and_normals(void **state)
         for (int n = 0; n < 4000; n++) {
             const MoteVec3 point = random_in_box(NOWHERE, n % 2 == 0 ? 0.6f : 2.0f);
             const double p[3] = {point.x, point.y, point.z};
-            const vec4 found = solid_distance(kernel_shape, v3(point.x, point.y, point.z));
+            const vec4 found = solid_distance(NULL, kernel_shape, v3(point.x, point.y, point.z));
             expect_near(found.w, reference_distance(&shape, p), 1e-6, "a signed distance");
             expect_near(v3_length(v3_from_v4(found)), 1.0, 1e-5, "the length of a normal");
             const float normal[3] = {found.x, found.y, found.z};
@@ -78,14 +78,15 @@ static void distances_and_normals(void **state)
             }
             Shape container = kernel_shape;
             container.inside_out = 1;
-            const vec4 turned = shape_distance(container, v3(point.x, point.y, point.z));
+            const vec4 turned = shape_distance(NULL, container, v3(point.x, point.y, point.z));
             assert_true(turned.w == -found.w && turned.x == -found.x && turned.y == -found.y && turned.z == -found.z);
         }
         assert_true(compared > 3500);
     }
     const Shape sphere = {.kind = MOTE_SHAPE_SPHERE,
                           .radius = 2.0f}; // its centre has no nearest point, but one is chosen
-    assert_true(solid_distance(sphere, v3(0, 0, 0)).w == -2.0f && solid_distance(sphere, v3(0, 0, 0)).y == 1.0f);
+    assert_true(solid_distance(NULL, sphere, v3(0, 0, 0)).w == -2.0f &&
+                solid_distance(NULL, sphere, v3(0, 0, 0)).y == 1.0f);
 }
 
 // ---- Containers and kill volumes ----

@@ -31,7 +31,7 @@ static inline __m256 may_touch(const Shape *shape, vec4 rotation, vec3 position,
 {
     Eight local = {_mm256_sub_ps(p.x, _mm256_set1_ps(position.x)), _mm256_sub_ps(p.y, _mm256_set1_ps(position.y)),
                    _mm256_sub_ps(p.z, _mm256_set1_ps(position.z)), p.w};
-    if (shape->inside_out == 0u && shape->kind != SHAPE_PLANE) { // the bounding sphere decides
+    if (shape_is_solid(*shape)) { // the bounding sphere decides
         const __m256 radius = _mm256_add_ps(_mm256_set1_ps(shape->bounding_radius), reach);
         return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(radius, radius), _CMP_NGT_UQ);
     }
@@ -47,7 +47,8 @@ static inline __m256 may_touch(const Shape *shape, vec4 rotation, vec3 position,
         const __m256 nearest = _mm256_max_ps(x, _mm256_max_ps(y, z));
         return _mm256_cmp_ps(_mm256_add_ps(nearest, reach), _mm256_setzero_ps(), _CMP_NLT_UQ);
     }
-    // A spherical container, or the sphere around the middle of a capsule: inside it nothing can touch.
+    // A spherical container, or the sphere around the middle of a capsule: inside it nothing can touch. A hull has
+    // radius 0.
     const __m256 room = _mm256_max_ps(_mm256_sub_ps(_mm256_set1_ps(shape->radius), reach), _mm256_setzero_ps());
     return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(room, room), _CMP_NLT_UQ);
 }
@@ -101,7 +102,7 @@ void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];
-            const bool swept = shape->inside_out == 0u && shape->kind != SHAPE_PLANE;
+            const bool swept = shape_is_solid(*shape);
             const float near = view->margin * 1.001f + view->adhesion_range;
             __m256 reach = _mm256_add_ps(_mm256_set1_ps(near), rounding(p, shape->position));
             reach = swept ? _mm256_add_ps(reach, travelled) : reach;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 // Solids that weigh less than liquid in its density (UPP eq. 27) need every neighbour's phase.
-static bool weighted(const MoteView *view)
+static bool solids_weighted(const MoteView *view)
 {
     return view->has_solids != 0u && view->solid_weight != 1.0f;
 }
@@ -98,7 +98,7 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
 
 void avx2_density_lambda(const MoteView *view, uint begin, uint end)
 {
-    if (weighted(view)) {
+    if (solids_weighted(view)) {
         cpu_kernels[KERNEL_ID_density_lambda](view, begin, end);
         return;
     }
@@ -116,7 +116,7 @@ void avx2_density_lambda(const MoteView *view, uint begin, uint end)
 
 void avx2_measure_density(const MoteView *view, uint begin, uint end)
 {
-    if (weighted(view)) {
+    if (solids_weighted(view)) {
         cpu_kernels[KERNEL_ID_measure_density](view, begin, end);
         return;
     }

@@ -47,5 +47,6 @@ static_assert(MOTE_COMBINE_MINIMUM == COMBINE_MINIMUM && MOTE_COMBINE_MULTIPLY =
                   MOTE_COMBINE_MAXIMUM == COMBINE_MAXIMUM,
               "rules of combination");
 static_assert(MOTE_SHAPE_PLANE == SHAPE_PLANE && MOTE_SHAPE_BOX == SHAPE_BOX && MOTE_SHAPE_SPHERE == SHAPE_SPHERE &&
-                  MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE,
+                  MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE && MOTE_SHAPE_HULL == SHAPE_HULL &&
+                  MOTE_SHAPE_FIELD == SHAPE_FIELD,
               "shape kinds");

@@ -102,7 +102,7 @@ FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
 }
 
 // The nearest part of its body's surface, wherever it faces.
-FUNCTION vec4 field_of(VIEW_COMMA uint i)
+FUNCTION vec4 surface_of(VIEW_COMMA uint i)
 {
     const uint member = PARAMETER(member_count) != 0u ? LOAD(members, i) : NONE;
     if (member == NONE) {

@@ -8,11 +8,12 @@
 
 #define CONTACT_PASSES  3u    // over all shapes: enough for the corner where three walls meet
 #define SWEEP_STEPS     32u   // of sphere tracing; a sweep that runs out ends at its last, safe point
+#define FIELD_STEPS     256u  // the same in a field, whose distances are no longer than its band
 #define SWEEP_TOLERANCE 0.01f // of the margin
 
 // Penetration into a shape grown by the margin: the way out (xyz, unit) and the depth (w), which is not positive
 // where there is no contact. `p` is in the shape's frame. A box container pushes off all its walls at once.
-FUNCTION vec4 penetration(Shape shape, vec3 p, float margin)
+FUNCTION vec4 penetration(VIEW_COMMA Shape shape, vec3 p, float margin)
 {
     if (shape.kind == SHAPE_BOX && shape.inside_out != 0u) {
         const vec3 room = v3(max_f32(shape.half_size.x - margin, 0.0f), max_f32(shape.half_size.y - margin, 0.0f),
@@ -26,7 +27,7 @@ FUNCTION vec4 penetration(Shape shape, vec3 p, float margin)
         const float depth = sqrtf(squared);
         return v4_from_v3(v3_scale(way, 1.0f / depth), depth);
     }
-    const vec4 surface = shape_distance(shape, p);
+    const vec4 surface = shape_distance(VIEW_HERE_COMMA shape, p);
     return v4(surface.x, surface.y, surface.z, margin - surface.w);
 }
 
@@ -34,11 +35,11 @@ FUNCTION vec4 penetration(Shape shape, vec3 p, float margin)
 // the way enters the shape, the end is moved to the tangent plane where it did. Returns the end (xyz), and 1 in w
 // where it was moved. Only solids of finite size need this: the other shapes push back to the right side from
 // anywhere.
-FUNCTION vec4 sweep(Shape shape, vec3 start, vec3 p, float margin)
+FUNCTION vec4 sweep(VIEW_COMMA Shape shape, vec3 start, vec3 p, float margin)
 {
     const vec3 way = v3_sub(p, start);
     const float length = v3_length(way);
-    float gap = shape_distance(shape, start).w;
+    float gap = shape_distance(VIEW_HERE_COMMA shape, start).w;
     // A start inside the shape says nothing of sides. One inside the margin has little clearance to trace with:
     // there the trace keeps to half of it.
     if (gap <= 0.0f || gap > length + margin) {
@@ -46,12 +47,13 @@ FUNCTION vec4 sweep(Shape shape, vec3 start, vec3 p, float margin)
     }
     const float clearance = min_f32(margin, 0.5f * gap);
     float travelled = gap - clearance;
-    for (uint n = 0u; n < SWEEP_STEPS; n++) {
+    const uint steps = shape.kind == SHAPE_FIELD ? FIELD_STEPS : SWEEP_STEPS;
+    for (uint n = 0u; n < steps; n++) {
         if (travelled >= length) {
             return v4_from_v3(p, 0.0f);
         }
         const vec3 at = v3_add_scaled(start, way, travelled / length);
-        const vec4 surface = shape_distance(shape, at);
+        const vec4 surface = shape_distance(VIEW_HERE_COMMA shape, at);
         gap = surface.w - clearance;
         if (gap < SWEEP_TOLERANCE * clearance) {
             const vec3 normal = v3_from_v4(surface);
@@ -63,17 +65,24 @@ FUNCTION vec4 sweep(Shape shape, vec3 start, vec3 p, float margin)
     return v4_from_v3(v3_add_scaled(start, way, travelled / length), 1.0f);
 }
 
+// Where a shape's surface, which moves and may deform, takes a point of the step's beginning that is now at `p`.
+FUNCTION vec3 carried_along(VIEW_COMMA Shape shape, vec3 p, vec3 start)
+{
+    const vec3 own = rotate(shape.rotation, surface_velocity(VIEW_HERE_COMMA shape, to_shape(shape, p)));
+    return v3_add_scaled(from_shape(shape, to_shape_at_start(shape, start)), own, PARAMETER(time_step));
+}
+
 // Friction against a surface that moves through the step; `depth` is how far the contact pushed (UPP eq. 23 and 24 with
 // a partner of infinite mass).
-FUNCTION vec3 apply_friction(Shape shape, Material pair, vec3 p, vec3 start, vec3 normal, float depth)
+FUNCTION vec3 apply_friction(VIEW_COMMA Shape shape, Material pair, vec3 p, vec3 start, vec3 normal, float depth)
 {
     if (pair.static_friction <= 0.0f && pair.kinetic_friction <= 0.0f) {
         return p;
     }
-    const vec3 carried = from_shape(shape, to_shape_at_start(shape, start)); // where the surface takes it
-    const vec3 motion = v3_sub(p, carried);
+    const vec3 motion = v3_sub(p, carried_along(VIEW_HERE_COMMA shape, p, start));
+    const float rough = depth * surface_roughness(VIEW_HERE_COMMA shape, to_shape(shape, p));
     const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
-    return v3_add_scaled(p, sliding, -friction_share(pair, v3_length(sliding), depth));
+    return v3_add_scaled(p, sliding, -friction_share(pair, v3_length(sliding), rough));
 }
 
 // Draws a particle that is a little beyond contact towards the shape, once a step.
@@ -103,7 +112,7 @@ KERNEL(solve_contacts)
         touched = false;
         for (uint s = 0u; s < PARAMETER(shape_count); s++) {
             const Shape shape = LOAD(shapes, s);
-            const bool solid = shape.inside_out == 0u && shape.kind != SHAPE_PLANE;
+            const bool solid = shape_is_solid(shape);
             if (solid) { // out of reach on the whole way?
                 const vec3 apart = v3_sub(p, shape.position);
                 const float reach = shape.bounding_radius + margin + v3_length(v3_sub(p, start));
@@ -113,14 +122,14 @@ KERNEL(solve_contacts)
             }
             vec3 local = to_shape(shape, p);
             if (solid) {
-                const vec4 swept = sweep(shape, to_shape_at_start(shape, start), local, margin);
+                const vec4 swept = sweep(VIEW_HERE_COMMA shape, to_shape_at_start(shape, start), local, margin);
                 if (swept.w > 0.0f) {
                     local = v3_from_v4(swept);
                     p = from_shape(shape, local);
                     touched = true;
                 }
             }
-            const vec4 way_out = penetration(shape, local, margin);
+            const vec4 way_out = penetration(VIEW_HERE_COMMA shape, local, margin);
             const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
             const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
             if (way_out.w <= 0.0f) {
@@ -132,7 +141,7 @@ KERNEL(solve_contacts)
             }
             p = v3_add_scaled(p, normal, way_out.w);
             if (PARAMETER(velocity_friction) == 0u) {
-                p = apply_friction(shape, pair, p, start, normal, way_out.w);
+                p = apply_friction(VIEW_HERE_COMMA shape, pair, p, start, normal, way_out.w);
             }
             touched = true;
         }
@@ -160,7 +169,7 @@ KERNEL(stabilize_contacts)
     bool moved = false;
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
-        const vec4 way_out = penetration(shape, to_shape_at_start(shape, p), margin);
+        const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape_at_start(shape, p), margin);
         if (way_out.w > 0.0f) {
             p = v3_add_scaled(p, rotate(shape.start_rotation, v3_from_v4(way_out)), way_out.w);
             moved = true;
@@ -189,12 +198,13 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
             continue;
         }
         const vec3 local = to_shape(shape, p);
-        const vec4 contact = penetration(shape, local, margin * 1.01f + 1e-6f);
+        const vec4 contact = penetration(VIEW_HERE_COMMA shape, local, margin * 1.01f + 1e-6f);
         if (contact.w <= 0.0f) {
             continue;
         }
         const vec3 normal = rotate(shape.rotation, v3_from_v4(contact));
-        const vec3 surface = v3_scale(v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
+        const vec3 surface = v3_add_scaled(rotate(shape.rotation, surface_velocity(VIEW_HERE_COMMA shape, local)),
+                                           v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
         const float approach = v3_dot(v3_sub(before, surface), normal);
         const float leaving = v3_dot(v3_sub(after, surface), normal);
         const float wanted = -pair.restitution * approach;
@@ -213,6 +223,34 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
         }
     }
     return after;
+}
+
+// Particles in contact leave their time on the wet maps of fields (DYV fig. 11). Whole numbers: the order of additions
+// does not matter.
+KERNEL(wet_fields)
+{
+    const vec3 p = v3_from_v4(LOAD(positions, i));
+    const float reach = PARAMETER(margin) * 1.05f + 1e-6f;
+    const uint counts = U32(PARAMETER(time_step) / WET_UNIT + 0.5f);
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        if (shape.kind != SHAPE_FIELD) {
+            continue;
+        }
+        const Field field = LOAD(fields, shape.data);
+        const vec3 local = to_shape(shape, p);
+        if (field.wet == FIELD_NONE || penetration(VIEW_HERE_COMMA shape, local, reach).w <= 0.0f) {
+            continue;
+        }
+        const SurfacePoint point = nearest_surface(VIEW_HERE_COMMA field, local);
+        if (point.triangle != FIELD_NONE) {
+            const uint texel =
+                field.wet + surface_texel(VIEW_HERE_COMMA field, point, field.wet_width, field.wet_height);
+            if (LOAD(wet_texels, texel) < WET_LIMIT) {
+                ATOMIC_ADD(wet_texels, texel, counts);
+            }
+        }
+    }
 }
 
 #endif

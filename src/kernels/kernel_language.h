@@ -28,17 +28,18 @@
 #define VIEW_COMMA
 #define VIEW_HERE
 #define VIEW_HERE_COMMA
-#define F32(x)         float(x)
-#define I32(x)         int(x)
-#define U32(x)         uint(x)
-#define U64(x)         uint64_t(x)
-#define FLOAT_BITS(x)  floatBitsToUint(x)
-#define v3(x, y, z)    vec3(x, y, z)
-#define v4(x, y, z, w) vec4(x, y, z, w)
-#define uv2(x, y)      uvec2(x, y)
-#define sqrtf(x)       sqrt(x)
-#define floorf(x)      floor(x)
-#define fabsf(x)       abs(x)
+#define F32(x)           float(x)
+#define I32(x)           int(x)
+#define U32(x)           uint(x)
+#define U64(x)           uint64_t(x)
+#define FLOAT_BITS(x)    floatBitsToUint(x)
+#define FLOAT_OF_BITS(x) uintBitsToFloat(x)
+#define v3(x, y, z)      vec3(x, y, z)
+#define v4(x, y, z, w)   vec4(x, y, z, w)
+#define uv2(x, y)        uvec2(x, y)
+#define sqrtf(x)         sqrt(x)
+#define floorf(x)        floor(x)
+#define fabsf(x)         abs(x)
 
 #else // ---- C17 and CUDA C++ ----
 
@@ -70,6 +71,7 @@ typedef uint64_t u64;
 #define ATOMIC_MAX(buffer_name, index, value)           atomicMax(&view->buffer_name[index], value)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomicCAS(&view->buffer_name[index], expected, value)
 #define FLOAT_BITS(x)                                   __float_as_uint(x)
+#define FLOAT_OF_BITS(x)                                __uint_as_float(x)
 typedef uint2 uvec2;
 typedef float3 vec3;
 typedef float4 vec4;
@@ -79,6 +81,7 @@ typedef float4 vec4;
 #define ATOMIC_MAX(buffer_name, index, value)           atomic_max_u32(&view->buffer_name[index], value)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomic_cas_u32(&view->buffer_name[index], expected, value)
 #define FLOAT_BITS(x)                                   float_bits(x)
+#define FLOAT_OF_BITS(x)                                float_of_bits(x)
 #if defined(__cplusplus)
 #define KERNEL_ALIGN(bytes) alignas(bytes)
 #else
@@ -101,6 +104,13 @@ static inline uint float_bits(float x)
     uint bits;
     memcpy(&bits, &x, 4);
     return bits;
+}
+
+static inline float float_of_bits(uint bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
 }
 
 static inline uint atomic_max_u32(uint *target, uint value)

@@ -5,6 +5,7 @@
 #include "view.h"
 
 #include "smoothing.h"
+#include "field.h"
 #include "shapes.h"
 #include "materials.h"
 

@@ -125,8 +125,8 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     vec3 local = stabilizing ? to_shape_at_start(shape, p) : to_shape(shape, p);
     vec3 normal = v3(0.0f, 1.0f, 0.0f);
     float depth = 0.0f;
-    if (!stabilizing && shape.inside_out == 0u && shape.kind != SHAPE_PLANE) {
-        const vec4 swept = sweep(shape, to_shape_at_start(shape, start), local, margin);
+    if (!stabilizing && shape_is_solid(shape)) {
+        const vec4 swept = sweep(VIEW_HERE_COMMA shape, to_shape_at_start(shape, start), local, margin);
         if (swept.w > 0.0f) { // back to where it entered
             const vec3 way = v3_sub(from_shape(shape, v3_from_v4(swept)), p);
             depth = v3_length(way);
@@ -134,7 +134,7 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
         }
     }
     if (depth <= 0.0f) {
-        const vec4 way_out = penetration(shape, local, margin);
+        const vec4 way_out = penetration(VIEW_HERE_COMMA shape, local, margin);
         depth = way_out.w;
         normal = rotate(stabilizing ? shape.start_rotation : shape.rotation, v3_from_v4(way_out));
     }
@@ -157,8 +157,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const bool rubs = pair.static_friction > 0.0f || pair.kinetic_friction > 0.0f;
     if (rubs && !stabilizing && PARAMETER(velocity_friction) == 0u) {
         arm = rotate(pose.rotation, rest);
-        const vec3 carried = from_shape(shape, to_shape_at_start(shape, start));
-        const vec3 motion = v3_sub(v3_add(pose.centre, arm), carried);
+        const vec3 now = v3_add(pose.centre, arm);
+        const vec3 motion = v3_sub(now, carried_along(VIEW_HERE_COMMA shape, now, start));
+        const float rough = load * surface_roughness(VIEW_HERE_COMMA shape, to_shape(shape, now));
         const vec3 sliding = v3_mul(v3_add_scaled(motion, normal, -v3_dot(motion, normal)), PARAMETER(motion_mask));
         const float distance = v3_length(sliding);
         if (distance > 1e-12f) {
@@ -166,8 +167,8 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
             held = v3_add_scaled(held, direction, distance / softness(cluster, pose, arm, direction));
         }
         const float wanted = v3_length(held);
-        if (wanted > pair.static_friction * load) {
-            held = v3_scale(held, min_f32(pair.kinetic_friction * load / max_f32(wanted, 1e-30f), 1.0f));
+        if (wanted > pair.static_friction * rough) {
+            held = v3_scale(held, min_f32(pair.kinetic_friction * rough / max_f32(wanted, 1e-30f), 1.0f));
         }
         const vec3 rubbed = v3_sub(held, held_before);
         pose = push_pose(cluster, pose, arm, rubbed);
@@ -198,7 +199,7 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
             const Shape shape = LOAD(shapes, index);
             const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, entry)), origin);
             const vec3 p = v3_add(aim.centre, rotate(aim.rotation, rest));
-            const vec4 way_out = penetration(shape, to_shape(shape, p), PARAMETER(margin));
+            const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), PARAMETER(margin));
             if (way_out.w > 0.0f) {
                 const float scale = PARAMETER(hold_scale);
                 resumed = v4(hold.x * scale, hold.y * scale, hold.z * scale, hold.w * scale);
@@ -229,7 +230,7 @@ FUNCTION Pose leave_shapes(VIEW_COMMA Cluster cluster, uint index, Pose pose)
             PARAMETER(stabilizing) != 0u ? to_shape_at_start(shape, pose.centre) : to_shape(shape, pose.centre);
         const float moved =
             PARAMETER(stabilizing) != 0u ? 0.0f : v3_length(v3_sub(pose.centre, LOAD(motions, index).start_centre));
-        if (shape_distance(shape, place).w > reach + moved) {
+        if (shape_distance(VIEW_HERE_COMMA shape, place).w > reach + moved) {
             continue; // none of its particles can touch
         }
         for (uint n = 0u; n < SHAPE_SWEEPS * cluster.entry_count; n++) {

@@ -59,7 +59,7 @@ KERNEL(assign_keys)
     bool removed = (LOAD(phases, i) & PHASE_REMOVED) != 0u;
     for (uint s = 0u; s < PARAMETER(kill_volume_count); s++) {
         const Shape volume = LOAD(kill_volumes, s);
-        removed = removed || shape_distance(volume, to_shape(volume, position)).w < 0.0f;
+        removed = removed || shape_distance(VIEW_HERE_COMMA volume, to_shape(volume, position)).w < 0.0f;
     }
     if (removed) {
         ATOMIC_ADD(counters, COUNTER_REMOVED, 1u);

@@ -65,8 +65,8 @@ FUNCTION vec4 pair_contact(VIEW_COMMA uint i, uint j, vec3 offset, float reach)
     if (PARAMETER(member_count) == 0u) {
         return v4_from_v3(direct, reach - distance);
     }
-    const vec4 own = field_of(VIEW_HERE_COMMA i);
-    const vec4 other = field_of(VIEW_HERE_COMMA j);
+    const vec4 own = surface_of(VIEW_HERE_COMMA i);
+    const vec4 other = surface_of(VIEW_HERE_COMMA j);
     const float own_depth = fabsf(own.w);
     const float other_depth = fabsf(other.w);
     const float depth = min_f32(own_depth, other_depth);

@@ -1,4 +1,4 @@
-// shapes.h - signed distances of planes, boxes, spheres and capsules.
+// shapes.h - signed distances of planes, boxes, spheres, capsules, convex hulls and distance fields.
 #ifndef MOTE_SHAPES_H
 #define MOTE_SHAPES_H
 
@@ -32,13 +32,19 @@ FUNCTION vec4 sphere_distance(vec3 p, float radius)
 }
 
 // In the shape's own frame; solid, whatever inside_out says.
-FUNCTION vec4 solid_distance(Shape shape, vec3 p)
+FUNCTION vec4 solid_distance(VIEW_COMMA Shape shape, vec3 p)
 {
     if (shape.kind == SHAPE_PLANE) {
         return v4(0.0f, 1.0f, 0.0f, p.y);
     }
     if (shape.kind == SHAPE_BOX) {
         return box_distance(p, shape.half_size);
+    }
+    if (shape.kind == SHAPE_FIELD) {
+        return field_distance(VIEW_HERE_COMMA shape.data, p);
+    }
+    if (shape.kind == SHAPE_HULL) {
+        return hull_distance(VIEW_HERE_COMMA shape.data, shape.data_count, p);
     }
     if (shape.kind == SHAPE_CAPSULE) {
         p.y -= clamp_f32(p.y, -shape.half_size.y, shape.half_size.y);
@@ -47,13 +53,20 @@ FUNCTION vec4 solid_distance(Shape shape, vec3 p)
 }
 
 // The distance that particles feel: negative where they must not be.
-FUNCTION vec4 shape_distance(Shape shape, vec3 p)
+FUNCTION vec4 shape_distance(VIEW_COMMA Shape shape, vec3 p)
 {
-    const vec4 solid = solid_distance(shape, p);
+    const vec4 solid = solid_distance(VIEW_HERE_COMMA shape, p);
     if (shape.inside_out != 0u) {
         return v4(-solid.x, -solid.y, -solid.z, -solid.w);
     }
     return solid;
+}
+
+// Has a bounding sphere, and is swept: planes and containers push back to the right side from anywhere, but what a
+// field encloses may be thin on either side. The sphere of a field that is a container holds everything.
+FUNCTION bool shape_is_solid(Shape shape)
+{
+    return shape.kind == SHAPE_FIELD || (shape.inside_out == 0u && shape.kind != SHAPE_PLANE);
 }
 
 FUNCTION vec3 to_shape(Shape shape, vec3 p)
@@ -74,6 +87,41 @@ FUNCTION vec3 to_shape_at_start(Shape shape, vec3 p)
 FUNCTION vec3 from_shape_at_start(Shape shape, vec3 p)
 {
     return v3_add(rotate(shape.start_rotation, p), shape.start_position);
+}
+
+// How fast the surface nearest to p moves in the shape's own frame, m/s: only animated meshes do.
+FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
+{
+    if (shape.kind != SHAPE_FIELD) {
+        return v3(0.0f, 0.0f, 0.0f);
+    }
+    const Field field = LOAD(fields, shape.data);
+    if (field.velocities == FIELD_NONE) {
+        return v3(0.0f, 0.0f, 0.0f);
+    }
+    const SurfacePoint point = nearest_surface(VIEW_HERE_COMMA field, p);
+    if (point.triangle == FIELD_NONE) {
+        return v3(0.0f, 0.0f, 0.0f);
+    }
+    return surface_vec3(VIEW_HERE_COMMA field, field.velocities, point);
+}
+
+// What the shape's friction is multiplied by where p is nearest to it.
+FUNCTION float surface_roughness(VIEW_COMMA Shape shape, vec3 p)
+{
+    if (shape.kind != SHAPE_FIELD) {
+        return 1.0f;
+    }
+    const Field field = LOAD(fields, shape.data);
+    if (field.friction == FIELD_NONE) {
+        return 1.0f;
+    }
+    const SurfacePoint point = nearest_surface(VIEW_HERE_COMMA field, p);
+    if (point.triangle == FIELD_NONE) {
+        return 1.0f;
+    }
+    const uint texel = surface_texel(VIEW_HERE_COMMA field, point, field.friction_width, field.friction_height);
+    return FLOAT_OF_BITS(LOAD(field_words, field.friction + texel));
 }
 
 #endif

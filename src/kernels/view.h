@@ -33,6 +33,8 @@
 #define SHAPE_BOX     1u
 #define SHAPE_SPHERE  2u
 #define SHAPE_CAPSULE 3u
+#define SHAPE_HULL    4u
+#define SHAPE_FIELD   5u
 
 // A MoteShape as kernels read it. Each vec4 starts at a multiple of 16 bytes: scalar layout and C agree.
 STRUCT(Shape)
@@ -48,10 +50,11 @@ STRUCT(Shape)
     float static_friction;
     float kinetic_friction;
     float restitution;
-    float bounding_radius; // m, around position; solid boxes, spheres and capsules only
+    float bounding_radius; // m, around position; of all kinds but planes, as solids
+    uint data;             // of a hull its first row, of a field its number
+    uint data_count;       // of a hull its triangles
     float adhesion;        // m/s^2
     uint combine;          // COMBINE_*
-    uint unused_0, unused_1;
 };
 
 #define COMBINE_AVERAGE  0u // MOTE_COMBINE_*
@@ -108,6 +111,33 @@ STRUCT(Motion)
     float unused_2;
     vec3 spin; // rad/s, at the end of the step
     float unused_3;
+};
+
+#define FIELD_NONE 0xffffffffu // a field does not have this part
+#define WET_UNIT   1e-5f       // particle-seconds of contact that a count of a wet map stands for
+#define WET_LIMIT  0x7fffffffu // counts; more are not told apart
+
+// A MoteField as kernels read it; its parts begin at these words of field_words.
+STRUCT(Field)
+{
+    vec3 lowest;           // m, box of known distances in the field's frame
+    float cells_per_metre; // 1/m
+    vec3 highest;          // m
+    float outside;         // m, distance felt beyond the box
+    vec3 origin;           // m, of voxel (0, 0, 0)
+    float slope;           // of the distance away from the box: 1, or -1 for a container
+    uint distances;        // root of the grid of distances
+    uint closest;          // root of the grid of nearest triangles, or FIELD_NONE, as each part below
+    uint vertices;
+    uint triangles;
+    uint velocities;
+    uint uvs;
+    uint friction;
+    uint friction_width;
+    uint friction_height;
+    uint wet; // first texel in wet_texels
+    uint wet_width;
+    uint wet_height;
 };
 
 #if defined(VULKAN)

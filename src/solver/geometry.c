@@ -19,7 +19,28 @@ static MoteResult convert_pose(const char *what, uint32_t i, MoteTransform pose,
     return MOTE_OK;
 }
 
-static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *from, Shape *to)
+// What a hull or field refers to, and the radius (m) around its origin that it lies within.
+static MoteResult convert_data(const MoteWorld *world, const char *what, uint32_t i, const MoteShape *from, Shape *to)
+{
+    const bool hull = from->kind == MOTE_SHAPE_HULL;
+    const uint32_t count = hull ? world->colliders.hull_count : world->colliders.field_count;
+    if (from->data >= count) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s %u refers to %s %u, expected less than the world's %u", what, i,
+                         hull ? "hull" : "field", from->data, count);
+    }
+    if (hull) {
+        const WorldHull *row = &world->colliders.hulls[from->data];
+        to->data = row->first;
+        to->data_count = row->triangles;
+        to->bounding_radius = row->radius;
+    } else {
+        to->data = from->data;
+        to->bounding_radius = from->inside_out ? UNBOUNDED_RADIUS : world_field_radius(world, from->data);
+    }
+    return MOTE_OK;
+}
+
+static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32_t i, const MoteShape *from, Shape *to)
 {
     const MoteVec3 size = from->half_size;
     const float numbers[] = {
@@ -39,7 +60,7 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
     if (from->combine > MOTE_COMBINE_MAXIMUM) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u has combine %u, expected a MoteCombine", what, i, from->combine);
     }
-    if (from->kind > MOTE_SHAPE_CAPSULE) {
+    if (from->kind > MOTE_SHAPE_FIELD) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u has kind %u, expected a MoteShapeKind", what, i, from->kind);
     }
     *to = (Shape){
@@ -69,10 +90,15 @@ static MoteResult convert_shape(const char *what, uint32_t i, const MoteShape *f
     case MOTE_SHAPE_CAPSULE:
         to->bounding_radius = from->radius + size.y + moved;
         break;
+    case MOTE_SHAPE_HULL:
+    case MOTE_SHAPE_FIELD:
+        result = convert_data(world, what, i, from, to);
+        to->bounding_radius += moved;
+        break;
     default:
         break;
     }
-    return MOTE_OK;
+    return result;
 }
 
 static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capacity, const MoteShape *shapes,
@@ -84,7 +110,7 @@ static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capaci
     }
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
-        result = convert_shape(what, i, &shapes[i], &converted[i]);
+        result = convert_shape(world, what, i, &shapes[i], &converted[i]);
     }
     const bool lists_are_current = world->lists_are_current; // they do not depend on shapes
     result = result == MOTE_OK ? world_reserve(world, capacity, count, 0) : result;

@@ -43,6 +43,9 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
             solve_bodies(world);
         }
         update_velocities(world); // lines 23-28
+        if (world->colliders.wet_texel_count > 0) {
+            LAUNCH(world, wet_fields);
+        }
         const MoteResult healthy = check_health(world);
         if (healthy != MOTE_OK) {
             return healthy;

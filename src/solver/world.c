@@ -158,6 +158,7 @@ void mote_world_destroy(MoteWorld *world)
         return;
     }
     world_free_buffers(world, (Capacity)0, CAPACITY_COUNT);
+    world_free_colliders(world);
     world->backend->functions->destroy(world->backend);
     free(world->host.positions);
     free(world->host.velocities);

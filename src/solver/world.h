@@ -36,6 +36,10 @@ typedef enum Capacity {
     CAPACITY_CLUSTERS,
     CAPACITY_CHUNKS,
     CAPACITY_CHUNK_SUMS,
+    CAPACITY_HULL_ROWS,
+    CAPACITY_FIELDS,
+    CAPACITY_FIELD_WORDS,
+    CAPACITY_WET_TEXELS,
     CAPACITY_COUNT
 } Capacity;
 
@@ -57,6 +61,29 @@ typedef struct RestState {
     double squared_gradients;      // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
     double poly6_norm, spiky_norm; // of the smoothing kernels, spiky_norm negative
 } RestState;
+
+// The bounding radius of what is near everything (m): its square is a float too.
+#define UNBOUNDED_RADIUS 1e18f
+
+typedef struct WorldHull {
+    uint32_t first, triangles; // rows of hull_rows, four a triangle
+    float radius;              // m, around the hull's origin
+} WorldHull;
+
+typedef struct WorldField {
+    const MoteField *field; // one of its users is this world
+    uint64_t start, room;   // words of field_words
+    uint32_t wet_start;     // texel of wet_texels
+} WorldField;
+
+// What shapes refer to (colliders.c).
+typedef struct WorldColliders {
+    WorldHull *hulls;
+    uint32_t hull_count, hull_row_count;
+    WorldField *fields;
+    uint32_t field_count;
+    uint64_t field_word_count, wet_texel_count;
+} WorldColliders;
 
 struct MoteWorld {
     Backend *backend;
@@ -82,6 +109,7 @@ struct MoteWorld {
     uint32_t listed_entries; // of `neighbours`: every list lies within them
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
+    WorldColliders colliders;
     MoteParticleView host; // what mote_world_read returned last
     uint32_t host_capacity;
 };
@@ -103,6 +131,9 @@ Channel *world_find_channel(MoteWorld *world, const char *name);
 MoteResult world_reserve_solids(MoteWorld *world);
 // Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
 MoteResult world_set_pulls(MoteWorld *world);
+float world_field_radius(const MoteWorld *world, uint32_t number);
+MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
+void world_free_colliders(MoteWorld *world);
 
 RestState rest_state_measure(const MoteSettings *settings);
 

@@ -36,7 +36,7 @@ else() # the packager chose absolute folders: so be it
     set(PC_LIBRARIES "${CMAKE_INSTALL_FULL_LIBDIR}")
     set(PC_INCLUDES "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 endif()
-set(PC_LIBRARIES_PRIVATE "${OpenMP_C_FLAGS} -lOpenEXRCore -lstdc++ -ldl -lm")
+set(PC_LIBRARIES_PRIVATE "${OpenMP_C_FLAGS} -lOpenEXRCore -lopenvdb -ltbb -lstdc++ -ldl -lm")
 if(MOTE_CUDA_FOUND)
     # The toolkit's folder is not named here: where it is not searched by itself, LIBRARY_PATH or -L says it.
     string(APPEND PC_LIBRARIES_PRIVATE " -lcudart_static -lrt -lpthread")
