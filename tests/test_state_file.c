@@ -305,8 +305,8 @@ static void headers_that_do_not_fit_are_refused(void **state)
     memcpy(&good, damage.bytes, sizeof good);
 
     header = good;
-    header.version = 2;
-    expect_header_refused(&damage, &header, "version 2, this program reads version 1");
+    header.version = 3;
+    expect_header_refused(&damage, &header, "version 3, this program reads version 2");
     header.version = 0;
     expect_header_refused(&damage, &header, "version 0");
     header = good;
