@@ -1,0 +1,361 @@
+// Many bodies: a thousand in one draw, the views of their members, what is refused, and equal pixels by every path.
+#include "solids_fixture.h"
+
+// ---- A thousand ----
+
+enum { BODIES = 1000, MEMBERS = 4 };
+
+typedef struct Pile {
+    HandMade made;
+    MoteRenderInstance instances[BODIES];
+    MoteRenderScene scene;
+} Pile;
+
+// Boxes of four members in a loose heap, each turned its own way.
+static Pile *make_pile(MoteRenderer *renderer)
+{
+    const Box box = make_box();
+    const MoteVec3 rests[MEMBERS] = {{0.2f, 0, 0.3f}, {-0.2f, 0, 0.3f}, {0.2f, 0, -0.3f}, {-0.2f, 0, -0.3f}};
+    uint32_t members[4 * BOX_VERTICES];
+    float weights[4 * BOX_VERTICES];
+    MoteVec3 vertex_rests[4 * BOX_VERTICES];
+    for (uint32_t i = 0; i < 4 * BOX_VERTICES; i++) {
+        members[i] = i % 4;
+        weights[i] = 0.25f;
+        vertex_rests[i] = rests[i % 4];
+    }
+    MoteRenderMesh mesh = box_mesh(&box);
+    mesh.members = members;
+    mesh.weights = weights;
+    mesh.rests = vertex_rests;
+    mesh.member_count = MEMBERS;
+    MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
+
+    Pile *pile = calloc(1, sizeof *pile);
+    MoteVec3 *points = calloc(BODIES * MEMBERS, sizeof *points);
+    MoteQuaternion rotations[BODIES];
+    for (uint32_t b = 0; b < BODIES; b++) {
+        const double angle = 0.37 * b, s = sin(angle);
+        rotations[b] = (MoteQuaternion){(float)(0.6 * s), 0.0f, (float)(0.8 * s), (float)cos(angle)};
+        const Vector centre = {(double)(b % 10) - 4.5, 0.5 + (double)(b / 100), (double)(b / 10 % 10) - 4.5};
+        for (uint32_t m = 0; m < MEMBERS; m++) {
+            const Vector p = add(centre, 1.0, turn(rotations[b], vector(rests[m]), false));
+            points[b * MEMBERS + m] = (MoteVec3){(float)p.x, (float)p.y, (float)p.z};
+        }
+        pile->instances[b] = (MoteRenderInstance){.tint = {1.0f, (float)(b % 7) / 6.0f, (float)(b % 3) / 2.0f},
+                                                  .member_offset = b * MEMBERS};
+    }
+    pile->made = make_bodies(points, BODIES * MEMBERS, 0.2f);
+    for (uint32_t b = 0; b < BODIES; b++) {
+        memcpy(pile->made.rotations + 4 * (size_t)b, &rotations[b], sizeof rotations[b]);
+        for (uint32_t m = 0; m < MEMBERS; m++) {
+            pile->made.clusters[b * MEMBERS + m] = b;
+        }
+    }
+    free(points);
+    pile->scene = make_dry_scene((MoteVec3){9, 10, 14}, (MoteVec3){0, 4, 0});
+    pile->scene.ground.visible = true;
+    pile->scene.instances = pile->instances;
+    pile->scene.instance_count = BODIES;
+    return pile;
+}
+
+static void end_pile(Pile *pile)
+{
+    end_bodies(&pile->made);
+    free(pile);
+}
+
+static void test_thousand_bodies(void **state)
+{
+    MoteRenderer *renderer = *state;
+    Pile *pile = make_pile(renderer);
+    float *colors = draw_bodies_layer(renderer, &pile->made, &pile->scene, "color");
+    float *normals = read_layer(renderer, "normal", WIDTH, HEIGHT);
+    assert_int_equal(renderer->bodies.draw_count, 1);
+    assert_int_equal(renderer->bodies.draws[0].count, BODIES);
+    uint32_t seen = 0, tints[2] = {0};
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        const float *n = normals + 3 * i, *c = at(colors, i % WIDTH, i / WIDTH);
+        const float squared = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+        assert_true(squared == 0.0f || fabsf(squared - 1.0f) < 1e-2f);
+        seen += squared > 0.0f;
+        tints[0] += squared > 0.0f && c[0] > 5.0f * c[1];
+        tints[1] += squared > 0.0f && c[0] < 5.0f * c[1];
+    }
+    assert_true(seen > WIDTH * HEIGHT / 8 && tints[0] > 200 && tints[1] > 200);
+    // The same again, bit for bit; and with the arrays copied instead of read in place.
+    float *again = draw_bodies_layer(renderer, &pile->made, &pile->scene, "color");
+    assert_memory_equal(colors, again, (size_t)WIDTH * HEIGHT * 4 * sizeof *colors);
+    free(again);
+    MoteRenderer *other;
+    MUST(mote_renderer_create(
+        &(MoteRendererOptions){.device = MOTE_DEVICE_AUTO, .validate = true, .force_staging = true}, &other));
+    Pile *same = make_pile(other);
+    again = draw_bodies_layer(other, &same->made, &same->scene, "color");
+    assert_string_equal(mote_renderer_interop(other).path, "staging");
+    assert_memory_equal(colors, again, (size_t)WIDTH * HEIGHT * 4 * sizeof *colors);
+    free(again);
+    end_pile(same);
+    end_renderer(other);
+    free(colors);
+    free(normals);
+    end_pile(pile);
+}
+
+// ---- Looks and views ----
+
+static uint32_t differing(const float *a, const float *b)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        count += memcmp(a + 4 * (size_t)i, b + 4 * (size_t)i, 3 * sizeof *a) != 0;
+    }
+    return count;
+}
+
+// Solid, glass, wire frame and hidden differ; a hidden body hides its members too, one without a mesh shows them.
+static void test_looks(void **state)
+{
+    MoteRenderer *renderer = *state;
+    Pile *pile = make_pile(renderer);
+    float *pictures[6];
+    for (uint32_t look = MOTE_LOOK_AUTO; look <= MOTE_LOOK_HIDDEN; look++) {
+        for (uint32_t b = 0; b < BODIES; b++) {
+            pile->instances[b].look = look;
+        }
+        pictures[look] = draw_bodies_layer(renderer, &pile->made, &pile->scene, "color");
+    }
+    pile->scene.instance_count = 0;
+    pictures[5] = draw_bodies_layer(renderer, &pile->made, &pile->scene, "color");
+    assert_int_equal(differing(pictures[MOTE_LOOK_AUTO], pictures[MOTE_LOOK_SOLID]), 0);
+    for (uint32_t a = MOTE_LOOK_SOLID; a < 6; a++) {
+        for (uint32_t b = a + 1; b < 6; b++) {
+            assert_true(differing(pictures[a], pictures[b]) > 500);
+        }
+    }
+    float *ids = read_layer(renderer, "id", WIDTH, HEIGHT);
+    uint32_t members = 0;
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        uint32_t id;
+        memcpy(&id, &ids[i], sizeof id);
+        assert_true(id <= BODIES * MEMBERS);
+        members += id > 0;
+    }
+    assert_true(members > 500);
+    free(ids);
+    for (uint32_t i = 0; i < 6; i++) {
+        free(pictures[i]);
+    }
+    end_pile(pile);
+}
+
+// Views of particles show the members, in the colour of their cluster; views of images show the skins.
+static void test_views(void **state)
+{
+    MoteRenderer *renderer = *state;
+    const Box box = make_box();
+    MoteRenderMesh mesh = box_mesh(&box);
+    MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
+    const MoteVec3 points[4] = {{-0.6f, 0, 0}, {-0.2f, 0, 0}, {0.2f, 0, 0}, {0.6f, 0, 0}};
+    HandMade made = make_bodies(points, 4, 0.3f);
+    made.members[3] = UINT32_MAX; // a grain
+    made.clusters[0] = made.clusters[1] = 2;
+    made.clusters[2] = 3;
+    MoteRenderScene scene = make_dry_scene((MoteVec3){0, 0, 3.0f}, (MoteVec3){0, 0, 0});
+    scene.liquid.visible = true;
+    const Camera camera = camera_of(&scene);
+    MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 1, .layers = true, .view = "clusters"};
+    MUST(draw_bodies(renderer, &made, &scene, &picture));
+    float *colors = read_layer(renderer, "color", WIDTH, HEIGHT);
+    float seen[4][3]; // colours, whatever the lamp makes of them
+    for (int i = 0; i < 4; i++) {
+        const int off = (int)lround(points[i].x / 3.0 / camera.scale);
+        const float *c = at(colors, (uint32_t)(WIDTH / 2 + off), HEIGHT / 2);
+        for (int k = 0; k < 3; k++) {
+            seen[i][k] = c[k] / (c[0] + c[1] + c[2]);
+        }
+    }
+    double differences[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            differences[i] += fabs((double)seen[i][k] - (i < 2 ? (double)seen[i + 1][k] : 1.0 / 3.0));
+        }
+    }
+    assert_true(differences[0] < 0.01 && differences[1] > 0.1); // one cluster, another
+    assert_true(fabsf(seen[3][0] - seen[3][1]) < 1e-3f && fabsf(seen[3][1] - seen[3][2]) < 1e-3f); // grey
+    free(colors);
+
+    MoteRenderInstance instance = upright_instance((MoteVec3){0, 0, 0});
+    scene.instances = &instance;
+    scene.instance_count = 1;
+    uint16_t *with = malloc((size_t)WIDTH * HEIGHT * 8), *without = malloc((size_t)WIDTH * HEIGHT * 8);
+    for (uint32_t v = 0; mote_render_view_name(v) != NULL; v++) {
+        picture.view = mote_render_view_name(v);
+        const bool image = strcmp(picture.view, "depth") == 0 || strcmp(picture.view, "smooth_depth") == 0 ||
+                           strcmp(picture.view, "normals") == 0 || strcmp(picture.view, "liquid") == 0 ||
+                           strcmp(picture.view, "colliders") == 0;
+        if (strcmp(picture.view, "channel") != 0) {
+            instance.look = MOTE_LOOK_SOLID;
+            MUST(draw_bodies(renderer, &made, &scene, &picture));
+            MUST(mote_renderer_read_rgba16(renderer, with));
+            instance.look = MOTE_LOOK_HIDDEN;
+            MUST(draw_bodies(renderer, &made, &scene, &picture));
+            MUST(mote_renderer_read_rgba16(renderer, without));
+            uint32_t changed = 0;
+            for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+                changed += memcmp(with + 4 * (size_t)i, without + 4 * (size_t)i, 8) != 0;
+            }
+            if (image && changed < 300) {
+                fail_msg("view %s: the box changes %u pixels", picture.view, changed);
+            }
+        }
+    }
+    assert_int_equal(mote_renderer_validation_messages(renderer), 0);
+    free(with);
+    free(without);
+    end_bodies(&made);
+}
+
+// ---- Light from the sky ----
+
+// Where a box stands on the ground less of the sky is seen; far from it, and without occlusion, all of it.
+static void test_occlusion(void **state)
+{
+    MoteRenderer *renderer = *state;
+    const Box box = make_box();
+    const MoteRenderMesh mesh = box_mesh(&box);
+    MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
+    MoteWorld *world = make_dry_world();
+    MoteRenderScene scene = make_sunlit_ground((MoteVec3){0.0f, 1.0f, 2.5f}, (MoteVec3){0, 0.1f, 0});
+    scene.sky.color = (MoteVec3){1, 1, 1};
+    scene.sky.sun_brightness = 0.0f;
+    const MoteRenderInstance instance = upright_instance((MoteVec3){0.0f, HALF_SIZE.y, 0.0f});
+    scene.instances = &instance;
+    scene.instance_count = 1;
+    float *dark = draw_layer(renderer, world, &scene, "color"), *depth = read_layer(renderer, "depth", WIDTH, HEIGHT);
+    scene.picture.occlusion = false;
+    float *open = draw_layer(renderer, world, &scene, "color");
+    const Camera camera = camera_of(&scene);
+    double near_sum = 0.0;
+    uint32_t near_count = 0, far_count = 0;
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        const Vector ray = pixel_ray(&camera, i % WIDTH, i / WIDTH), there = add(camera.eye, depth[i], ray);
+        const float before = at(open, i % WIDTH, i / WIDTH)[1], after = at(dark, i % WIDTH, i / WIDTH)[1];
+        assert_true(after <= before * 1.0001f);
+        if (isfinite(depth[i]) && fabs(there.y) < 1e-3) {
+            const double outside = fmax(fabs(there.x) - HALF_SIZE.x, fabs(there.z) - HALF_SIZE.z);
+            if (outside > 0.4) {
+                assert_true(after > 0.98f * before);
+                far_count++;
+            } else if (outside < 0.04 && there.z > HALF_SIZE.z) {
+                near_sum += after / before;
+                near_count++;
+            }
+        }
+    }
+    printf("beside the box %.2f of the sky's light is left\n", near_sum / near_count);
+    assert_true(far_count > 1000 && near_count > 20 && near_sum / near_count < 0.8 && near_sum / near_count > 0.3);
+    free(dark);
+    free(open);
+    free(depth);
+    mote_world_destroy(world);
+}
+
+// ---- What is refused ----
+
+static void expect_refused(MoteRenderer *renderer, const MoteRenderMesh *mesh, const char *word)
+{
+    assert_int_equal(mote_renderer_set_meshes(renderer, mesh, 1), MOTE_ERROR_INPUT);
+    if (strstr(mote_error_message(), word) == NULL) {
+        fail_msg("\"%s\" says nothing of \"%s\"", mote_error_message(), word);
+    }
+}
+
+static void test_errors(void **state)
+{
+    MoteRenderer *renderer = *state;
+    Box box = make_box();
+    const MoteRenderMesh good = box_mesh(&box);
+    MUST(mote_renderer_set_meshes(renderer, &good, 1));
+    MoteRenderMesh bad = good;
+    bad.triangle_count = 0;
+    expect_refused(renderer, &bad, "0 triangles");
+    bad = good;
+    bad.positions = NULL;
+    expect_refused(renderer, &bad, "0 vertices");
+    box.triangles[5] = BOX_VERTICES;
+    expect_refused(renderer, &good, "vertex 24");
+    box.triangles[5] = 3;
+    box.positions[7].y = NAN;
+    expect_refused(renderer, &good, "vertex 7");
+    box.positions[7].y = 0.0f;
+    uint32_t members[4 * BOX_VERTICES] = {0};
+    float weights[4 * BOX_VERTICES] = {0};
+    MoteVec3 rests[4 * BOX_VERTICES] = {{0}};
+    bad = good;
+    bad.members = members;
+    bad.weights = weights;
+    bad.rests = rests;
+    expect_refused(renderer, &bad, "member_count");
+    bad.member_count = 2;
+    expect_refused(renderer, &bad, "sum to 0");
+    for (uint32_t v = 0; v < BOX_VERTICES; v++) {
+        weights[4 * v] = 1.0f;
+    }
+    members[9] = 2;
+    expect_refused(renderer, &bad, "member 2");
+    members[9] = 1;
+    weights[4] = -1.0f;
+    expect_refused(renderer, &bad, "weight -1");
+    weights[4] = 1.0f;
+    assert_int_equal(renderer->meshes.count, 1); // what was there stays
+    assert_int_equal(renderer->meshes.meshes[0].member_count, 0);
+
+    MoteWorld *world = make_dry_world();
+    MoteRenderScene scene = make_dry_scene((MoteVec3){0, 0, 3.0f}, (MoteVec3){0, 0, 0});
+    MoteRenderInstance instance = upright_instance((MoteVec3){0, 0, 0});
+    scene.instances = &instance;
+    scene.instance_count = 1;
+    const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 1};
+    MUST(mote_renderer_draw(renderer, world, &scene, &picture));
+    instance.mesh = 1;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    assert_non_null(strstr(mote_error_message(), "mesh 1"));
+    instance.mesh = 0;
+    instance.scale = 0.0f;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    instance.scale = 1.0f;
+    instance.look = 77;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    instance.look = MOTE_LOOK_SOLID;
+    MUST(mote_renderer_set_meshes(renderer, &bad, 1)); // not bad any more
+    instance.member_offset = 3;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    assert_non_null(strstr(mote_error_message(), "members 3 to 4"));
+    MUST(mote_renderer_set_meshes(renderer, NULL, 0));
+    scene.instance_count = 0;
+    MUST(mote_renderer_draw(renderer, world, &scene, &picture));
+    mote_world_destroy(world);
+}
+
+static int set_up(void **state)
+{
+    *state = make_renderer(MOTE_SPLAT_AUTO);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    end_renderer(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thousand_bodies), cmocka_unit_test(test_looks),  cmocka_unit_test(test_views),
+        cmocka_unit_test(test_occlusion),       cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
