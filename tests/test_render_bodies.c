@@ -1,4 +1,5 @@
 // Many bodies: a thousand in one draw, the views of their members, what is refused, and equal pixels by every path.
+#include "golden_fixture.h"
 #include "solids_fixture.h"
 
 // ---- A thousand ----
@@ -262,6 +263,106 @@ static void test_occlusion(void **state)
     mote_world_destroy(world);
 }
 
+// ---- A picture of all of it ----
+
+// A heap of grains of two materials, a stack of boxes that lean and bend, one of glass and one of wires, a block of
+// liquid in front; compared with what was looked at.
+static void test_golden_solids(void **state)
+{
+    MoteRenderer *renderer = *state;
+    enum { STACK = 6, HEAP = 3000, POOL = 14 * 6 * 10 };
+    const Box box = make_box();
+    uint32_t members[4 * BOX_VERTICES];
+    float weights[4 * BOX_VERTICES];
+    MoteVec3 rests[4 * BOX_VERTICES];
+    for (uint32_t i = 0; i < 4 * BOX_VERTICES; i++) { // one member below, one above, to which vertices belong by height
+        const bool above = box.positions[i / 4].y > 0.0f;
+        members[i] = i % 2;
+        weights[i] = i % 4 > 1 ? 0.0f : (i % 2 == 1) == above ? 0.9f : 0.1f;
+        rests[i] = (MoteVec3){0.0f, i % 2 == 1 ? 0.1f : -0.1f, 0.0f};
+    }
+    MoteRenderMesh meshes[2] = {box_mesh(&box), box_mesh(&box)};
+    meshes[0].members = members;
+    meshes[0].weights = weights;
+    meshes[0].rests = rests;
+    meshes[0].member_count = 2;
+    meshes[0].deforms = true;
+    meshes[0].normals = NULL;
+    MUST(mote_renderer_set_meshes(renderer, meshes, 2));
+
+    static MoteVec3 points[2 * STACK + HEAP];
+    for (uint32_t i = 0; i < 2 * STACK; i++) {
+        points[i] = (MoteVec3){0.04f * (float)i - 0.7f, 0.1f + 0.2f * (float)i, 0.3f * sinf((float)(i / 2))};
+    }
+    uint32_t grains = 0;
+    for (uint32_t i = 0; grains < HEAP; i++) {
+        const float x = 0.08f * (float)(i % 30) - 1.2f, z = 0.08f * (float)(i / 30 % 30) - 1.2f;
+        const float y = 0.04f + 0.07f * (float)(i / 900);
+        if (y > 2.0f) {
+            break;
+        }
+        if (x * x + z * z < (1.1f - y) * (1.1f - y)) {
+            points[2 * STACK + grains++] = (MoteVec3){x + 1.1f + 0.01f * sinf((float)i), y, z - 0.6f};
+        }
+    }
+    HandMade made = make_bodies(points, 2 * STACK + grains, 0.08f);
+    for (uint32_t i = 0; i < 2 * STACK; i++) {
+        const float half = 0.1f * sinf((float)i);
+        const MoteQuaternion q = {0.0f, sinf(half), 0.0f, cosf(half)};
+        memcpy(made.rotations + 4 * (size_t)i, &q, sizeof q);
+    }
+    for (uint32_t i = 0; i < grains; i++) {
+        made.members[2 * STACK + i] = UINT32_MAX;
+    }
+    MoteVec3 pool[POOL];
+    for (uint32_t i = 0; i < POOL; i++) {
+        pool[i] = (MoteVec3){0.08f * (float)(i % 14) - 0.2f, 0.04f + 0.08f * (float)(i / 14 % 6),
+                             0.6f + 0.08f * (float)(i / 84)};
+    }
+    MUST(mote_world_add_particles(
+        made.world, &(MoteParticles){.count = POOL, .positions = pool, .mass = 1.0f, .phase = MOTE_PHASE_FLUID}, NULL));
+    for (uint32_t i = 0; i < POOL; i++) { // there is room: an array is as long as that of the rotations
+        made.members[made.count + i] = UINT32_MAX;
+    }
+    made.count += POOL;
+    MoteRenderInstance instances[STACK + 2];
+    for (uint32_t i = 0; i < STACK; i++) {
+        instances[i] = (MoteRenderInstance){
+            .tint = {1.0f, 1.0f + (float)i, 1.0f}, .member_offset = 2 * i, .look = MOTE_LOOK_SOLID};
+    }
+    instances[STACK] = upright_instance((MoteVec3){-1.6f, 0.25f, 0.6f});
+    instances[STACK].mesh = 1;
+    instances[STACK].look = MOTE_LOOK_GLASS;
+    instances[STACK + 1] = upright_instance((MoteVec3){1.6f, 0.8f, 0.8f});
+    instances[STACK + 1].mesh = 1;
+    instances[STACK + 1].look = MOTE_LOOK_WIREFRAME;
+    instances[STACK + 1].pose.rotation = TURNED;
+    MoteRenderScene scene = mote_default_render_scene();
+    const MoteRenderMaterial materials[3] = {
+        scene.materials[0], {.color = {0.75f, 0.6f, 0.35f}, .roughness = 0.9f, .color_variation = 0.3f}};
+    scene.materials = materials;
+    scene.material_count = 2;
+    scene.camera.position = (MoteVec3){0.6f, 2.4f, 4.6f};
+    scene.camera.target = (MoteVec3){0.1f, 0.7f, 0.0f};
+    scene.sky.sun_elevation = 40.0f;
+    scene.sky.sun_azimuth = -70.0f;
+    scene.instances = instances;
+    scene.instance_count = STACK + 2;
+    const char *views[] = {"liquid", "normals"};
+    bool right = true;
+    for (int v = 0; v < 2; v++) {
+        const MotePicture picture = {.width = 320, .height = 180, .samples = 1, .view = views[v]};
+        MUST(draw_bodies(renderer, &made, &scene, &picture));
+        Image image = read_image(renderer, picture.width, picture.height);
+        char name[64];
+        snprintf(name, sizeof name, "solids_%s", views[v]);
+        right = looks_right(&image, name) && right;
+        image_destroy(&image);
+    }
+    assert_true(right);
+    end_bodies(&made);
+}
+
 // ---- What is refused ----
 
 static void expect_refused(MoteRenderer *renderer, const MoteRenderMesh *mesh, const char *word)
@@ -354,8 +455,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thousand_bodies), cmocka_unit_test(test_looks),  cmocka_unit_test(test_views),
-        cmocka_unit_test(test_occlusion),       cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_thousand_bodies), cmocka_unit_test(test_looks),     cmocka_unit_test(test_views),
+        cmocka_unit_test(test_golden_solids),   cmocka_unit_test(test_occlusion), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
