@@ -2,6 +2,8 @@
 // them nor they in it.
 #include "solids_fixture.h"
 
+#include "geometry/mesh.h"
+
 // ---- Grains ----
 
 enum { GRAINS = 40 };
@@ -437,6 +439,76 @@ static void test_normals_of_bent_sheet(void **state)
     end_bodies(&made);
 }
 
+// A rigid body of a world, thrown and spinning: its skin is where the body's pose says, on every way from solver to
+// renderer.
+static void test_body_of_a_world(void **state)
+{
+    MoteRenderer *renderer = *state;
+    enum { X = 4, Y = 3, Z = 6, COUNT = X * Y * Z };
+    const Box box = make_box();
+    MoteRenderMesh mesh = box_mesh(&box);
+    MoteVec3 rests[COUNT], points[COUNT], vertex_rests[4 * BOX_VERTICES];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        rests[i] = (MoteVec3){0.14f * ((float)(i % X) - 1.5f), 0.14f * ((float)(i / X % Y) - 1.0f),
+                              0.14f * ((float)(i / X / Y) - 2.5f)};
+        points[i] = (MoteVec3){rests[i].x + 0.3f, rests[i].y + 0.2f, rests[i].z};
+    }
+    uint32_t members[4 * BOX_VERTICES];
+    float weights[4 * BOX_VERTICES];
+    Mesh skinned = {.vertex_count = BOX_VERTICES, .positions = (MoteVec3 *)(uintptr_t)box.positions};
+    MUST(mesh_skin(&skinned, rests, COUNT, members, weights));
+    for (uint32_t i = 0; i < 4 * BOX_VERTICES; i++) {
+        vertex_rests[i] = rests[members[i]];
+    }
+    mesh.members = members;
+    mesh.weights = weights;
+    mesh.rests = vertex_rests;
+    mesh.member_count = COUNT;
+    MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
+    const char *backends[] = {"cpu", "cuda", "cuda"};
+    const char *paths[] = {"host import", "shared memory", "staging"};
+    for (int b = 0; b < 3; b++) {
+        MoteSettings settings = mote_default_settings();
+        settings.spacing = 0.14f;
+        settings.gravity = (MoteVec3){0, -1, 0};
+        MoteWorld *world;
+        MUST(mote_world_create(
+            &settings,
+            &(MoteBackendOptions){.backend = backends[b],
+                                  .shared_memory = b == 1 ? mote_renderer_shared_memory(renderer) : NULL},
+            &world));
+        uint32_t number;
+        MUST(mote_world_add_body(world,
+                                 &(MoteBody){.count = COUNT,
+                                             .positions = points,
+                                             .mass = 1.0f,
+                                             .velocity = {-1, 1, 0},
+                                             .angular_velocity = {1, 4, 2},
+                                             .stiffness = 1.0f},
+                                 NULL, &number));
+        for (int step = 0; step < 30; step++) {
+            MUST(mote_world_step(world, 1.0f / 120.0f));
+        }
+        MoteBodyState body;
+        MUST(mote_world_read_bodies(world, &body, 1));
+        MoteRenderScene scene = make_dry_scene((MoteVec3){0.8f, 1.3f, 2.0f}, (MoteVec3){0.1f, 0.2f, 0});
+        const MoteRenderInstance instance = {.tint = {1, 1, 1}, .member_offset = body.first_member};
+        scene.instances = &instance;
+        scene.instance_count = 1;
+        float *depth = draw_layer(renderer, world, &scene, "depth");
+        float *normals = read_layer(renderer, "normal", WIDTH, HEIGHT);
+        assert_string_equal(mote_renderer_interop(renderer).path, paths[b]);
+        printf("%s, %s: at %.3f %.3f %.3f, turned by %.3f\n", backends[b], paths[b], (double)body.pose.position.x,
+               (double)body.pose.position.y, (double)body.pose.position.z,
+               2.0 * acos(fmin(fabs((double)body.pose.rotation.w), 1.0)));
+        assert_true(fabsf(body.pose.rotation.w) < 0.95f);
+        expect_box(&scene, depth, normals, body.pose);
+        free(depth);
+        free(normals);
+        mote_world_destroy(world);
+    }
+}
+
 // ---- Shadows and liquid ----
 
 // A box of triangles and a sphere of one grain keep the sun from the ground as the same shapes in closed form would.
@@ -589,6 +661,7 @@ int main(void)
         cmocka_unit_test(test_skin_of_rigid_body),
         cmocka_unit_test(test_skin_of_soft_body),
         cmocka_unit_test(test_normals_of_bent_sheet),
+        cmocka_unit_test(test_body_of_a_world),
         cmocka_unit_test(test_shadows),
         cmocka_unit_test(test_liquid_and_mesh),
     };
