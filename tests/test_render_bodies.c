@@ -374,6 +374,111 @@ static void test_golden_solids(void **state)
     end_bodies(&made);
 }
 
+// ---- Levels ----
+
+enum { ROWS = 100, COLUMNS = 200, BALL_VERTICES = (ROWS - 1) * COLUMNS + 2, BALL_TRIANGLES = 2 * (ROWS - 1) * COLUMNS };
+
+static void make_ball(float radius, MoteVec3 *positions, uint32_t *triangles)
+{
+    for (uint32_t i = 0; i < (ROWS - 1) * COLUMNS; i++) {
+        const double a = PI * (i / COLUMNS + 1) / ROWS, b = 2.0 * PI * (i % COLUMNS) / COLUMNS;
+        positions[i] =
+            (MoteVec3){(float)(radius * sin(a) * sin(b)), (float)(radius * cos(a)), (float)(radius * sin(a) * cos(b))};
+    }
+    const uint32_t top = BALL_VERTICES - 2, bottom = BALL_VERTICES - 1;
+    positions[top] = (MoteVec3){0, radius, 0};
+    positions[bottom] = (MoteVec3){0, -radius, 0};
+    uint32_t *t = triangles;
+    for (uint32_t c = 0; c < COLUMNS; c++) {
+        const uint32_t d = (c + 1) % COLUMNS;
+        for (uint32_t r = 0; r + 2 < ROWS; r++) {
+            const uint32_t quad[6] = {r * COLUMNS + c, (r + 1) * COLUMNS + c, (r + 1) * COLUMNS + d,
+                                      r * COLUMNS + c, (r + 1) * COLUMNS + d, r * COLUMNS + d};
+            memcpy(t, quad, sizeof quad);
+            t += 6;
+        }
+        const uint32_t caps[6] = {top, c, d, bottom, (ROWS - 2) * COLUMNS + d, (ROWS - 2) * COLUMNS + c};
+        memcpy(t, caps, sizeof caps);
+        t += 6;
+    }
+    assert_int_equal(t - triangles, 3 * BALL_TRIANGLES);
+}
+
+// A fine ball from afar is drawn with fewer triangles, without a hole, and as round as pixels can show; from near by
+// with all of them. A skin that deforms makes its normals of the triangles that are left.
+static void test_levels(void **state)
+{
+    MoteRenderer *renderer = *state;
+    const float radius = 0.5f;
+    MoteVec3 *positions = calloc(BALL_VERTICES, sizeof *positions), *rests = calloc(4 * BALL_VERTICES, sizeof *rests);
+    uint32_t *triangles = calloc(3 * BALL_TRIANGLES, sizeof *triangles);
+    uint32_t *members = calloc(4 * BALL_VERTICES, sizeof *members);
+    float *weights = calloc(4 * BALL_VERTICES, sizeof *weights);
+    make_ball(radius, positions, triangles);
+    for (uint32_t v = 0; v < BALL_VERTICES; v++) {
+        weights[4 * v] = 1.0f;
+    }
+    const MoteRenderMesh mesh = {.vertex_count = BALL_VERTICES,
+                                 .triangle_count = BALL_TRIANGLES,
+                                 .positions = positions,
+                                 .triangles = triangles,
+                                 .members = members,
+                                 .weights = weights,
+                                 .rests = rests,
+                                 .member_count = 1,
+                                 .deforms = true};
+    MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
+    const MeshRange *range = &renderer->meshes.meshes[0];
+    assert_true(range->closed && range->level_count > 2);
+    const MoteVec3 centre = {0, 0, 0};
+    HandMade made = make_bodies(&centre, 1, 0.1f);
+    MoteRenderScene scene = make_dry_scene((MoteVec3){0.5f, 1.0f, 3.0f}, (MoteVec3){0, 0, 0});
+    const MoteRenderInstance instance = {.tint = {1, 1, 1}};
+    scene.instances = &instance;
+    scene.instance_count = 1;
+    const MoteShape ball = {.kind = MOTE_SHAPE_SPHERE, .radius = radius, .to = {centre, UPRIGHT}};
+    uint32_t last = 0;
+    for (int far_away = 0; far_away < 3; far_away++) {
+        const float away = far_away == 0 ? 0.4f : far_away == 1 ? 1.0f : 2.0f;
+        scene.camera.position = (MoteVec3){0.5f * away, 1.0f * away, 3.0f * away};
+        float *depth = draw_bodies_layer(renderer, &made, &scene, "depth");
+        float *normals = read_layer(renderer, "normal", WIDTH, HEIGHT);
+        const BodyDraw *drawn = &renderer->bodies.draws[0];
+        const Camera camera = camera_of(&scene);
+        const double cell = range->levels[drawn->level].cell;
+        printf("level %u: %u triangles of %u, cells of %g m\n", drawn->level,
+               range->levels[drawn->level].triangle_count, BALL_TRIANGLES, cell);
+        assert_true(drawn->level >= last);
+        last = drawn->level;
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+            const Vector ray = pixel_ray(&camera, i % WIDTH, i / WIDTH);
+            const double length = sqrt(dot(ray, ray)), z = ray_hit(&ball, camera.eye, unit(ray), false) / length;
+            const Vector n = isfinite(z) ? unit(add(camera.eye, z, ray)) : (Vector){0, 0, 0};
+            if (isinf(z)) {
+                assert_true(isinf(depth[i]));      // vertices are on the ball: nothing is outside
+            } else if (-dot(n, unit(ray)) > 0.3) { // not at the outline
+                // Chords of at most two cells' diagonal, seen at a slant; and a little for how round the ball is.
+                const double sags = (12.0 * cell * cell / (8.0 * radius) + 1e-3) / 0.3;
+                assert_true(fabs(depth[i] - z) < sags);
+                const double like = n.x * normals[3 * i] + n.y * normals[3 * i + 1] + n.z * normals[3 * i + 2];
+                assert_true(like > (drawn->level == 0 ? 0.999 : 0.97));
+                seen++;
+            }
+        }
+        assert_true(seen > 200);
+        free(depth);
+        free(normals);
+    }
+    assert_true(last >= 2);
+    end_bodies(&made);
+    free(positions);
+    free(rests);
+    free(triangles);
+    free(members);
+    free(weights);
+}
+
 // ---- What is refused ----
 
 static void expect_refused(MoteRenderer *renderer, const MoteRenderMesh *mesh, const char *word)
@@ -467,7 +572,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_thousand_bodies), cmocka_unit_test(test_looks),     cmocka_unit_test(test_views),
-        cmocka_unit_test(test_golden_solids),   cmocka_unit_test(test_occlusion), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_golden_solids),   cmocka_unit_test(test_occlusion), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
