@@ -85,10 +85,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Sh
 
 // A vertex of a mesh that instances are made of (src/render/mesh_set.c).
 struct MeshVertex {
-    vec4 position;                       // in the mesh's own frame; w unused
-    vec4 normal;                         // w unused
-    uint adjacent_first, adjacent_count; // its triangles, rows of mesh_adjacency: of meshes that deform
-    uint unused[2];
+    vec4 position; // in the mesh's own frame; w unused
+    vec4 normal;   // w unused
 };
 
 // What a vertex of a skin follows.
@@ -178,7 +176,7 @@ struct FrameConstants {
     ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
     ADDRESS(SkinBindingArray) mesh_bindings;
     ADDRESS(UintArray) mesh_triangles; // three vertices of their mesh each
-    ADDRESS(UintArray) mesh_adjacency; // triangles of their mesh
+    ADDRESS(UintArray) mesh_adjacency; // which triangles are around a vertex: MeshLevel of mesh_set.h
     ADDRESS(MeshInstanceArray) instances;
     ADDRESS(BodyVertexTarget) body_vertices; // of all instances
     ADDRESS(UintTarget) grains;              // how many solid particles are drawn as spheres, then their indices

@@ -163,4 +163,34 @@ static inline Vector sun_of(const MoteRenderScene *scene)
     return (Vector){cos(e) * sin(a), sin(e), cos(e) * cos(a)};
 }
 
+// ---- Shadows ----
+
+// A white ground at y = 0 in sunlight alone.
+static inline MoteRenderScene make_sunlit_ground(MoteVec3 eye, MoteVec3 target)
+{
+    MoteRenderScene scene = make_dry_scene(eye, target);
+    scene.ground.visible = true;
+    scene.ground.color = (MoteVec3){1, 1, 1};
+    scene.ground.grid = 0.0f;
+    scene.ground.fade = 1e5f;
+    scene.sky.kind = MOTE_SKY_COLOR;
+    scene.sky.color = (MoteVec3){0, 0, 0};
+    scene.sky.sun_color = (MoteVec3){1, 1, 1};
+    return scene;
+}
+
+// How many of the sun's rays towards places within `margin` of a point of the ground a shape keeps, of 16.
+static inline int rays_kept(const MoteShape *shape, Vector point, Vector sun, double sun_slope, double margin)
+{
+    const Vector side = unit(cross((Vector){0, 1, 0}, sun)), above = cross(sun, side);
+    int kept = 0;
+    for (int i = 0; i < 16; i++) {
+        const double angle = 2.0 * PI * i / 16.0;
+        const Vector off = add(add((Vector){0, 0, 0}, cos(angle), side), sin(angle), above);
+        const Vector ray = unit(add(sun, sun_slope, off));
+        kept += isfinite(ray_hit(shape, add(point, margin, off), ray, false)) ? 1 : 0;
+    }
+    return kept;
+}
+
 #endif

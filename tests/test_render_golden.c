@@ -1,13 +1,9 @@
 // Pictures of seven small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
 // were drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
 // differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.
-#include "render_fixture.h"
-
-#include "image/compare.h"
-#include "image/image.h"
+#include "golden_fixture.h"
 
 enum { WIDTH = 320, HEIGHT = 180 };
-static const double MEAN_LIMIT = 0.01; // FLIP: about what one sees on looking closely
 
 typedef struct Golden {
     const char *scene, *view;
@@ -78,44 +74,7 @@ static Image draw(MoteRenderer *renderer, Drawn *drawn, const Golden *golden)
     MUST(mote_simulation_render_scene(drawn->simulation, NULL, &scene));
     MUST(mote_renderer_draw(renderer, mote_simulation_world(drawn->simulation), &scene,
                             &(MotePicture){.width = WIDTH, .height = HEIGHT, .samples = 1, .view = golden->view}));
-    uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT * 4);
-    MUST(mote_renderer_read_rgba8(renderer, pixels));
-    Image image;
-    MUST(image_create(&image, WIDTH, HEIGHT, 3));
-    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
-        for (uint32_t k = 0; k < 3; k++) {
-            image.pixels[3 * i + k] = (float)pixels[4 * i + k] / 255.0f;
-        }
-    }
-    free(pixels);
-    return image;
-}
-
-// True if `image` is what the golden picture shows; else both stay in the build folder.
-static bool looks_right(const Image *image, const char *name)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/tests/golden/%s.png", MOTE_SOURCE_DIR, name);
-    const char *mode = getenv("MOTE_GOLDEN");
-    if (mode != NULL && strcmp(mode, "write") == 0) {
-        MUST(image_write_png(path, image, 8));
-        return true;
-    }
-    Image expected, map = {0};
-    MUST(image_read(path, &expected));
-    ImageDifference difference;
-    MUST(image_flip(&expected, image, &difference, &map));
-    printf("%-28s FLIP mean %.5f, largest %.3f\n", name, difference.mean, difference.max);
-    const bool right = difference.mean < MEAN_LIMIT;
-    if (!right) {
-        snprintf(path, sizeof path, "%s/golden_%s_found.png", MOTE_BINARY_DIR, name);
-        MUST(image_write_png(path, image, 8));
-        snprintf(path, sizeof path, "%s/golden_%s_difference.png", MOTE_BINARY_DIR, name);
-        MUST(image_write_png(path, &map, 8));
-    }
-    image_destroy(&map);
-    image_destroy(&expected);
-    return right;
+    return read_image(renderer, WIDTH, HEIGHT);
 }
 
 static void test_golden_pictures(void **state)

@@ -3,15 +3,13 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "body.glsl"
-layout(location = 0) out vec3 point;
-layout(location = 1) out vec3 normal;
-layout(location = 2) flat out vec4 material; // rgb, roughness
+layout(location = 0) out vec3 normal;
+layout(location = 1) flat out vec4 material; // rgb, roughness
 
 void main()
 {
     const MeshInstance instance = frame.instances.at[gl_InstanceIndex];
     const BodyVertex vertex = frame.body_vertices.at[instance.first + gl_VertexIndex];
-    point = body_point(vertex);
     normal = unpack_direction(vertex.normal);
     material = instance.color;
     gl_Position = body_position(vertex, frame.view_projection);

@@ -47,21 +47,22 @@ void splat(uint i)
     const ivec2 high = min(ivec2(floor(bounds.zw - 0.5)), ivec2(frame.width, frame.height) - 1);
     UintTarget splats = frame.grain_splats;
     const float near_plane = frame.near_plane, step = 1.0 / frame.focal;
+    const float nearest = 0.99999 * (e.centre.z - frame.solid_radius); // no hit is nearer
     const vec2 corner = pixel_slope(vec2(0.5));
     const int width = int(frame.width);
     const uint pixels = frame.width * frame.height;
     for (int y = low.y; y <= high.y; y++) {
         for (int x = low.x; x <= high.x; x++) {
-            const vec2 hits = ray_hits(e, corner + vec2(x, -y) * step);
-            if (hits.y > 0.0 && hits.x > near_plane) {
-                const uint pixel = uint(y * width + x), bits = floatBitsToUint(hits.x);
-                const uint there = splats.at[pixel];
-                if (STEP == 3u) {
-                    if (bits < there) {
+            const uint pixel = uint(y * width + x), there = splats.at[pixel];
+            if (uintBitsToFloat(there) >= nearest) { // most grains of a pile are hidden by others
+                const vec2 hits = ray_hits(e, corner + vec2(x, -y) * step);
+                const uint bits = floatBitsToUint(hits.x);
+                if (hits.y > 0.0 && hits.x > near_plane) {
+                    if (STEP == 3u && bits < there) {
                         atomicMin(splats.at[pixel], bits);
+                    } else if (STEP == 4u && bits == there) {
+                        atomicMax(splats.at[pixels + pixel], i + 1u);
                     }
-                } else if (there == bits) {
-                    atomicMax(splats.at[pixels + pixel], i + 1u);
                 }
             }
         }

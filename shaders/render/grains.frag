@@ -1,11 +1,8 @@
-// grains.frag - the nearest grain at a pixel (grains.comp) in the light of sun and sky, over a triangle that covers the
-// picture.
+// grains.frag - what solids.frag needs to know of the nearest grain at a pixel (grains.comp), over a triangle that covers
+// the picture.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-#include "sky.glsl"
-#include "shadow.glsl"
-#include "lighting.glsl"
 layout(location = 0) out vec4 color;
 layout(location = 1) out vec4 normal_depth;
 
@@ -29,8 +26,7 @@ void main()
     const vec3 normal = normalize(point - frame.positions.at[who - 1u].xyz);
     const Material material = material_of(frame.phases.at[who - 1u]);
     const float shade = 1.0 + material.absorption.w * shade_of(frame.ids.at[who - 1u]);
-    const vec3 to_eye = normalize(frame.eye.xyz - point);
-    color = solid_light(point, normal, to_eye, min(material.color.rgb * shade, 1.0), material.color.a, 1.0);
+    color = vec4(min(material.color.rgb * shade, 1.0), material.color.a);
     normal_depth = vec4(normal, z);
     gl_FragDepth = frame.near_plane / z;
 }

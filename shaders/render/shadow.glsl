@@ -70,7 +70,7 @@ float sun_visibility(vec3 point, vec3 normal)
             const vec2 offset = widest * spiral_next(spiral, SEARCH);
             const ivec2 tap = ivec2((at + offset) * float(frame.shadow_size));
             const float found = texelFetch(shadow_depth_image, clamp(tap, ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
-            const float blocks = found < depth + dot(slope, offset) ? 1.0 : 0.0;
+            const float blocks = found < min(depth + dot(slope, offset), 1.0) ? 1.0 : 0.0; // 1 is where nothing is
             blockers += blocks;
             distances += blocks * (place.z - found);
         }
@@ -81,7 +81,7 @@ float sun_visibility(vec3 point, vec3 normal)
             spiral = spiral_begin(FILTER);
             [[dont_unroll]] for (int i = 0; i < FILTER; i++) {
                 const vec2 offset = width * spiral_next(spiral, FILTER);
-                sum += lit_share(at + offset, depth + dot(slope, offset));
+                sum += lit_share(at + offset, min(depth + dot(slope, offset), 1.0));
             }
             visible = sum / float(FILTER);
         }

@@ -10,7 +10,7 @@ layout(push_constant) uniform Push
 {
     uint invocations;
     uint first_instance, vertex_count;
-    uint first_vertex, first_binding, first_triangle;
+    uint first_vertex, first_binding, first_triangle, first_adjacent;
     uint skinned;
 } push;
 
@@ -53,10 +53,11 @@ void follow_members(uint at, uint v, MeshInstance instance)
 // The sum of the triangles' normals, each as long as twice its area. Where they cancel, the turned one stays.
 void bend(uint at, uint v, MeshInstance instance)
 {
-    const MeshVertex vertex = frame.mesh_vertices.at[push.first_vertex + v];
+    const uint list = push.first_adjacent + frame.mesh_adjacency.at[push.first_adjacent + 2u * v];
+    const uint count = frame.mesh_adjacency.at[push.first_adjacent + 2u * v + 1u];
     vec3 sum = vec3(0.0);
-    for (uint k = 0u; k < vertex.adjacent_count; k++) {
-        const uint corner = 3u * (push.first_triangle + frame.mesh_adjacency.at[vertex.adjacent_first + k]);
+    for (uint k = 0u; k < count; k++) {
+        const uint corner = 3u * (push.first_triangle + frame.mesh_adjacency.at[list + k]);
         const vec3 a = body_point(frame.body_vertices.at[instance.first + frame.mesh_triangles.at[corner]]);
         const vec3 b = body_point(frame.body_vertices.at[instance.first + frame.mesh_triangles.at[corner + 1u]]);
         const vec3 c = body_point(frame.body_vertices.at[instance.first + frame.mesh_triangles.at[corner + 2u]]);

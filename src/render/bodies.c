@@ -67,14 +67,42 @@ MoteResult bodies_check(const MeshSet *set, const Frame *frame)
 // ---- Order -------------------------------------------------------------------------------------------------
 
 typedef struct Drawn {
-    uint32_t look, mesh, instance;
+    uint32_t look, mesh, level, instance;
 } Drawn;
+
+// Metres from the eye to an instance, or 0 near it. Where a body's particles are the host does not know, but all are in
+// one box.
+static double distance_of(const MeshRange *mesh, const Frame *frame, const MoteRenderInstance *instance)
+{
+    const vec4 eye = frame->constants.eye;
+    const MoteVec3 p = instance->pose.position;
+    const bool skin = mesh->member_count > 0;
+    const MoteVec3 low = skin ? frame->solver.lowest : p, high = skin ? frame->solver.highest : p;
+    const double x = fmax(fmax(low.x - eye.x, eye.x - high.x), 0.0f),
+                 y = fmax(fmax(low.y - eye.y, eye.y - high.y), 0.0f);
+    const double z = fmax(fmax(low.z - eye.z, eye.z - high.z), 0.0f);
+    return fmax(sqrt(x * x + y * y + z * z) - mesh->reach * (skin ? 1.0f : instance->scale), 0.0);
+}
+
+// The coarsest level whose cells are no wider than three pixels: its vertices are on the surface, and between them it
+// hardly bends over that width.
+static uint32_t level_of(const MeshRange *mesh, const Frame *frame, const MoteRenderInstance *instance)
+{
+    const double scale = mesh->member_count > 0 ? 1.0 : (double)instance->scale;
+    const double wide = 3.0 * distance_of(mesh, frame, instance) / (double)frame->constants.focal / scale;
+    uint32_t level = 0;
+    while (level + 1 < mesh->level_count && (double)mesh->levels[level + 1].cell < wide) {
+        level++;
+    }
+    return level;
+}
 
 static int compare_drawn(const void *a, const void *b)
 {
     const Drawn *p = a, *q = b;
-    const uint32_t left[] = {p->look, p->mesh, p->instance}, right[] = {q->look, q->mesh, q->instance};
-    for (int k = 0; k < 3; k++) {
+    const uint32_t left[] = {p->look, p->mesh, p->level, p->instance};
+    const uint32_t right[] = {q->look, q->mesh, q->level, q->instance};
+    for (int k = 0; k < 4; k++) {
         if (left[k] != right[k]) {
             return left[k] < right[k] ? -1 : 1;
         }
@@ -102,13 +130,17 @@ static uint64_t fill(const MeshSet *set, const MoteRenderScene *scene, const Dra
     bodies->draw_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         const MeshRange *mesh = &set->meshes[drawn[i].mesh];
-        if (i == 0 || drawn[i].look != drawn[i - 1].look || drawn[i].mesh != drawn[i - 1].mesh) {
-            bodies->draws[bodies->draw_count++] = (BodyDraw){
-                .mesh = drawn[i].mesh, .look = drawn[i].look, .first = i, .first_vertex = (uint32_t)vertices};
+        if (i == 0 || drawn[i].look != drawn[i - 1].look || drawn[i].mesh != drawn[i - 1].mesh ||
+            drawn[i].level != drawn[i - 1].level) {
+            bodies->draws[bodies->draw_count++] = (BodyDraw){.mesh = drawn[i].mesh,
+                                                             .level = drawn[i].level,
+                                                             .look = drawn[i].look,
+                                                             .first = i,
+                                                             .first_vertex = (uint32_t)vertices};
         }
         bodies->draws[bodies->draw_count - 1].count++;
         rows[i] = place(&scene->instances[drawn[i].instance], mesh, (uint32_t)vertices);
-        vertices += mesh->vertex_count;
+        vertices += mesh->levels[drawn[i].level].vertex_count;
     }
     return vertices;
 }
@@ -175,7 +207,11 @@ MoteResult bodies_prepare(Device *device, const MeshSet *set, Frame *frame, Bodi
     uint32_t count = 0;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         if (body_is_drawn(set, frame, &scene->instances[i])) {
-            drawn[count++] = (Drawn){look_of(&scene->instances[i]), scene->instances[i].mesh, i};
+            const MoteRenderInstance *instance = &scene->instances[i];
+            drawn[count++] = (Drawn){.look = look_of(instance),
+                                     .mesh = instance->mesh,
+                                     .level = level_of(&set->meshes[instance->mesh], frame, instance),
+                                     .instance = i};
         }
     }
     qsort(drawn, count, sizeof *drawn, compare_drawn);
@@ -221,7 +257,7 @@ bool bodies_look_so(const Bodies *bodies, uint32_t look)
 
 void body_draw(VkCommandBuffer commands, const MeshSet *set, const BodyDraw *draw)
 {
-    const MeshRange *mesh = &set->meshes[draw->mesh];
+    const MeshLevel *level = &set->meshes[draw->mesh].levels[draw->level];
     vkCmdBindIndexBuffer(commands, set->triangles.handle, 0, VK_INDEX_TYPE_UINT32);
-    vkCmdDrawIndexed(commands, 3 * mesh->triangle_count, draw->count, 3 * mesh->first_triangle, 0, draw->first);
+    vkCmdDrawIndexed(commands, 3 * level->triangle_count, draw->count, 3 * level->first_triangle, 0, draw->first);
 }

@@ -6,7 +6,7 @@
 
 // Instances of one mesh that look alike: neighbours in `instances`.
 typedef struct BodyDraw {
-    uint32_t mesh, look;
+    uint32_t mesh, level, look;
     uint32_t first, count;
     uint32_t first_vertex; // of the first instance, in body_vertices
 } BodyDraw;

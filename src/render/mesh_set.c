@@ -135,7 +135,7 @@ static Vector triangle_normal(const MoteRenderMesh *mesh, const uint32_t *t)
     return cross(between(a, mesh->positions[t[1]]), between(a, mesh->positions[t[2]]));
 }
 
-static bool make_normals(const MoteRenderMesh *mesh, const uint32_t *first, MeshVertex *vertices)
+static bool make_normals(const MoteRenderMesh *mesh, const uint32_t *first, MoteVec3 *normals)
 {
     Vector *sums = calloc(mesh->vertex_count, sizeof *sums);
     if (sums == NULL) {
@@ -149,8 +149,7 @@ static bool make_normals(const MoteRenderMesh *mesh, const uint32_t *first, Mesh
         }
     }
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const MoteVec3 n = unit(sums[first[v]]);
-        vertices[v].normal = (vec4){n.x, n.y, n.z, 0.0f};
+        normals[v] = unit(sums[first[v]]);
     }
     free(sums);
     return true;
@@ -189,35 +188,6 @@ static bool find_closed(const MoteRenderMesh *mesh, const uint32_t *first, bool 
     return true;
 }
 
-// The triangles around each vertex, and around all at its place: `rows` has three a triangle.
-static bool list_triangles(const MoteRenderMesh *mesh, const uint32_t *first, uint32_t start, MeshVertex *vertices,
-                           uint32_t *rows)
-{
-    uint32_t *ends = calloc(mesh->vertex_count, sizeof *ends);
-    if (ends == NULL) {
-        return false;
-    }
-    const size_t count = 3 * (size_t)mesh->triangle_count;
-    for (size_t i = 0; i < count; i++) {
-        vertices[first[mesh->triangles[i]]].adjacent_count++;
-    }
-    uint32_t sum = 0;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        vertices[v].adjacent_first = start + sum;
-        ends[v] = sum;
-        sum += vertices[v].adjacent_count;
-    }
-    for (size_t i = 0; i < count; i++) {
-        rows[ends[first[mesh->triangles[i]]]++] = (uint32_t)(i / 3);
-    }
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        vertices[v].adjacent_first = vertices[first[v]].adjacent_first;
-        vertices[v].adjacent_count = vertices[first[v]].adjacent_count;
-    }
-    free(ends);
-    return true;
-}
-
 // ---- One mesh ----------------------------------------------------------------------------------------------
 
 // All meshes, on the host.
@@ -225,27 +195,140 @@ typedef struct Tables {
     MeshVertex *vertices;
     SkinBinding *bindings;
     uint32_t *triangles, *adjacency;
-    uint64_t vertex_count, binding_count, triangle_count, adjacency_count;
+    uint64_t vertex_count, binding_count;
+    uint64_t index_count, index_room, adjacency_count, adjacency_room; // uints
 } Tables;
+
+// Makes room for `more` numbers behind the last; NULL if there is no memory, or more than uints can count.
+static uint32_t *append(uint32_t **numbers, uint64_t *count, uint64_t *room, uint64_t more)
+{
+    if (*count + more > *room) {
+        const uint64_t wanted = *count + more + (*count + more) / 2;
+        uint32_t *grown = *count + more > UINT32_MAX ? NULL : realloc(*numbers, wanted * sizeof *grown);
+        if (grown == NULL) {
+            return NULL;
+        }
+        *numbers = grown;
+        *room = wanted;
+    }
+    *count += more;
+    return *numbers + (*count - more);
+}
 
 static float length_of(vec4 v)
 {
     return sqrtf(v.x * v.x + v.y * v.y + v.z * v.z);
 }
 
-static void fill_bindings(const MoteRenderMesh *mesh, SkinBinding *bindings, float *reach)
+static void fill_binding(const MoteRenderMesh *mesh, size_t v, SkinBinding *binding, float *reach)
 {
-    for (size_t v = 0; v < mesh->vertex_count; v++) {
-        const float *w = mesh->weights + 4 * v;
-        const float sum = w[0] + w[1] + w[2] + w[3];
-        for (size_t k = 0; k < 4; k++) {
-            const MoteVec3 p = mesh->positions[v], rest = mesh->rests[4 * v + k];
-            const vec4 offset = {p.x - rest.x, p.y - rest.y, p.z - rest.z, w[k] / sum};
-            bindings[v].offsets[k] = offset;
-            bindings[v].members[k] = mesh->members[4 * v + k];
-            *reach = offset.w > 0.0f ? fmaxf(*reach, length_of(offset)) : *reach;
+    const float *w = mesh->weights + 4 * v;
+    const float sum = w[0] + w[1] + w[2] + w[3];
+    for (size_t k = 0; k < 4; k++) {
+        const MoteVec3 p = mesh->positions[v], rest = mesh->rests[4 * v + k];
+        const vec4 offset = {p.x - rest.x, p.y - rest.y, p.z - rest.z, w[k] / sum};
+        binding->offsets[k] = offset;
+        binding->members[k] = mesh->members[4 * v + k];
+        *reach = offset.w > 0.0f ? fmaxf(*reach, length_of(offset)) : *reach;
+    }
+}
+
+// Puts vertices of coarser levels first: places[v] is where vertex v goes.
+static void sort_vertices(const MeshLevels *levels, uint32_t count, MeshRange *range, uint32_t *places)
+{
+    uint32_t next = 0;
+    for (uint32_t k = levels->count; k-- > 0;) {
+        for (uint32_t v = 0; v < count; v++) {
+            if (levels->tops[v] == k) {
+                places[v] = next++;
+            }
+        }
+        range->levels[k].vertex_count = next;
+    }
+}
+
+// The triangles around each vertex of a level, and around all that `first` counts as one with it.
+static bool list_triangles(const uint32_t *triangles, const uint32_t *first, const uint32_t *places,
+                           uint32_t vertex_count, MeshLevel *level, Tables *tables)
+{
+    const size_t corners = 3 * (size_t)level->triangle_count;
+    level->first_adjacent = (uint32_t)tables->adjacency_count;
+    uint32_t *rows = append(&tables->adjacency, &tables->adjacency_count, &tables->adjacency_room,
+                            2 * (uint64_t)level->vertex_count + corners);
+    uint32_t *ends = calloc(vertex_count + 1u, sizeof *ends);
+    if (rows == NULL || ends == NULL) {
+        free(ends);
+        return false;
+    }
+    uint32_t *lists = rows + 2 * (size_t)level->vertex_count;
+    for (size_t i = 0; i < corners; i++) {
+        ends[first[triangles[i]] + 1]++;
+    }
+    for (uint32_t v = 0; v < vertex_count; v++) {
+        ends[v + 1] += ends[v]; // ends[v] is where the list of v begins
+    }
+    for (uint32_t v = 0; v < vertex_count; v++) {
+        if (places[v] < level->vertex_count) {
+            rows[2 * (size_t)places[v]] = 2 * level->vertex_count + ends[first[v]];
+            rows[2 * (size_t)places[v] + 1] = ends[first[v] + 1] - ends[first[v]];
         }
     }
+    for (size_t i = 0; i < corners; i++) {
+        lists[ends[first[triangles[i]]]++] = (uint32_t)(i / 3);
+    }
+    free(ends);
+    return true;
+}
+
+static bool add_level(const MeshLevels *levels, uint32_t k, const uint32_t *first, const uint32_t *places,
+                      Tables *tables, MeshRange *range)
+{
+    MeshLevel *level = &range->levels[k];
+    level->first_triangle = (uint32_t)(tables->index_count / 3);
+    level->triangle_count = levels->triangle_counts[k];
+    level->cell = levels->cells[k];
+    uint32_t *indices =
+        append(&tables->triangles, &tables->index_count, &tables->index_room, 3 * (uint64_t)level->triangle_count);
+    for (size_t i = 0; i < 3 * (size_t)level->triangle_count && indices != NULL; i++) {
+        indices[i] = places[levels->triangles[k][i]];
+    }
+    return indices != NULL &&
+           (!range->deforms || list_triangles(levels->triangles[k], first, places, range->vertex_count, level, tables));
+}
+
+// What is made of a mesh before it is stored, an element a vertex.
+typedef struct Draft {
+    uint32_t *first, *places;
+    MoteVec3 *normals;
+    MeshLevels levels;
+} Draft;
+
+static bool make_draft(const MoteRenderMesh *mesh, MeshRange *range, Draft *draft)
+{
+    draft->first = malloc(mesh->vertex_count * sizeof *draft->first);
+    draft->places = malloc(mesh->vertex_count * sizeof *draft->places);
+    draft->normals = malloc(mesh->vertex_count * sizeof *draft->normals);
+    bool done = draft->first != NULL && draft->places != NULL && draft->normals != NULL &&
+                find_firsts(mesh, NULL, draft->first) && find_closed(mesh, draft->first, &range->closed);
+    if (done && mesh->normals == NULL) {
+        done = make_normals(mesh, draft->first, draft->normals);
+    }
+    for (uint32_t v = 0; v < mesh->vertex_count && done && mesh->normals != NULL; v++) {
+        draft->normals[v] = unit((Vector){mesh->normals[v].x, mesh->normals[v].y, mesh->normals[v].z});
+    }
+    done = done && mesh_levels_make(mesh, draft->first, draft->normals, &draft->levels);
+    if (done && mesh->normals != NULL && range->deforms) {
+        done = find_firsts(mesh, mesh->normals, draft->first); // sharp edges stay sharp
+    }
+    return done;
+}
+
+static void free_draft(Draft *draft)
+{
+    free(draft->first);
+    free(draft->places);
+    free(draft->normals);
+    mesh_levels_free(&draft->levels);
 }
 
 // Appends a checked mesh; false if there is no memory.
@@ -253,43 +336,32 @@ static bool add_mesh(const MoteRenderMesh *mesh, Tables *tables, MeshRange *rang
 {
     *range = (MeshRange){.first_vertex = (uint32_t)tables->vertex_count,
                          .vertex_count = mesh->vertex_count,
-                         .first_triangle = (uint32_t)tables->triangle_count,
-                         .triangle_count = mesh->triangle_count,
                          .first_binding = (uint32_t)tables->binding_count,
                          .member_count = mesh->members != NULL ? mesh->member_count : 0,
                          .deforms = mesh->members != NULL && mesh->deforms,
                          .color = {mesh->color.x, mesh->color.y, mesh->color.z, mesh->roughness}};
-    MeshVertex *vertices = tables->vertices + tables->vertex_count;
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const MoteVec3 p = mesh->positions[v];
-        vertices[v] = (MeshVertex){.position = {p.x, p.y, p.z, 0.0f}};
-        range->reach = mesh->members == NULL ? fmaxf(range->reach, length_of(vertices[v].position)) : 0.0f;
-        if (mesh->normals != NULL) {
-            const MoteVec3 n = unit((Vector){mesh->normals[v].x, mesh->normals[v].y, mesh->normals[v].z});
-            vertices[v].normal = (vec4){n.x, n.y, n.z, 0.0f};
+    Draft draft = {0};
+    bool done = make_draft(mesh, range, &draft);
+    if (done) {
+        range->level_count = draft.levels.count;
+        sort_vertices(&draft.levels, mesh->vertex_count, range, draft.places);
+    }
+    for (uint32_t v = 0; v < mesh->vertex_count && done; v++) {
+        const MoteVec3 p = mesh->positions[v], n = draft.normals[v];
+        const MeshVertex vertex = {.position = {p.x, p.y, p.z, 0.0f}, .normal = {n.x, n.y, n.z, 0.0f}};
+        tables->vertices[tables->vertex_count + draft.places[v]] = vertex;
+        if (mesh->members != NULL) {
+            fill_binding(mesh, v, &tables->bindings[tables->binding_count + draft.places[v]], &range->reach);
+        } else {
+            range->reach = fmaxf(range->reach, length_of(vertex.position));
         }
     }
-    uint32_t *first = malloc(mesh->vertex_count * sizeof *first);
-    bool done = first != NULL && find_firsts(mesh, NULL, first) && find_closed(mesh, first, &range->closed);
-    if (done && mesh->normals == NULL) {
-        done = make_normals(mesh, first, vertices);
-    } else if (done && range->deforms) {
-        done = find_firsts(mesh, mesh->normals, first); // sharp edges stay sharp
+    for (uint32_t k = 0; k < range->level_count && done; k++) {
+        done = add_level(&draft.levels, k, draft.first, draft.places, tables, range);
     }
-    if (done && range->deforms) {
-        done = list_triangles(mesh, first, (uint32_t)tables->adjacency_count, vertices,
-                              tables->adjacency + tables->adjacency_count);
-        tables->adjacency_count += 3 * (uint64_t)mesh->triangle_count;
-    }
-    free(first);
-    if (mesh->members != NULL) {
-        fill_bindings(mesh, tables->bindings + tables->binding_count, &range->reach);
-        tables->binding_count += mesh->vertex_count;
-    }
-    memcpy(tables->triangles + 3 * tables->triangle_count, mesh->triangles,
-           3 * (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+    free_draft(&draft);
     tables->vertex_count += mesh->vertex_count;
-    tables->triangle_count += mesh->triangle_count;
+    tables->binding_count += mesh->members != NULL ? mesh->vertex_count : 0;
     return done;
 }
 
@@ -305,27 +377,22 @@ static void free_tables(Tables *tables)
 
 static MoteResult build_tables(const MoteRenderMesh *meshes, uint32_t count, Tables *tables, MeshRange *ranges)
 {
-    uint64_t vertices = 0, bindings = 0, triangles = 0, adjacency = 0;
+    uint64_t vertices = 0, bindings = 0;
     for (uint32_t m = 0; m < count; m++) {
         const MoteResult result = check_mesh(&meshes[m], m);
         if (result != MOTE_OK) {
             return result;
         }
         vertices += meshes[m].vertex_count;
-        triangles += meshes[m].triangle_count;
         bindings += meshes[m].members != NULL ? meshes[m].vertex_count : 0;
-        adjacency += meshes[m].members != NULL && meshes[m].deforms ? 3 * (uint64_t)meshes[m].triangle_count : 0;
     }
-    if (vertices > UINT32_MAX || 3 * triangles > UINT32_MAX) {
-        return mote_fail(MOTE_ERROR_INPUT, "meshes of %llu vertices and %llu triangles, expected at most %u and %u",
-                         (unsigned long long)vertices, (unsigned long long)triangles, UINT32_MAX, UINT32_MAX / 3);
+    if (vertices > UINT32_MAX) {
+        return mote_fail(MOTE_ERROR_INPUT, "meshes of %llu vertices, expected at most %u", (unsigned long long)vertices,
+                         UINT32_MAX);
     }
     tables->vertices = malloc((vertices + 1) * sizeof *tables->vertices);
     tables->bindings = malloc((bindings + 1) * sizeof *tables->bindings);
-    tables->triangles = malloc((3 * triangles + 1) * sizeof *tables->triangles);
-    tables->adjacency = malloc((adjacency + 1) * sizeof *tables->adjacency);
-    bool done =
-        tables->vertices != NULL && tables->bindings != NULL && tables->triangles != NULL && tables->adjacency != NULL;
+    bool done = tables->vertices != NULL && tables->bindings != NULL;
     for (uint32_t m = 0; m < count && done; m++) {
         done = add_mesh(&meshes[m], tables, &ranges[m]);
     }
@@ -378,7 +445,7 @@ MoteResult mesh_set_create(Device *device, const MoteRenderMesh *meshes, uint32_
     } rows[] = {
         {"mesh vertices", tables.vertices, tables.vertex_count * sizeof *tables.vertices, &out->vertices},
         {"mesh bindings", tables.bindings, tables.binding_count * sizeof *tables.bindings, &out->bindings},
-        {"mesh triangles", tables.triangles, 3 * tables.triangle_count * sizeof *tables.triangles, &out->triangles},
+        {"mesh triangles", tables.triangles, tables.index_count * sizeof *tables.triangles, &out->triangles},
         {"mesh adjacency", tables.adjacency, tables.adjacency_count * sizeof *tables.adjacency, &out->adjacency},
     };
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0] && result == MOTE_OK; i++) {

@@ -4,11 +4,22 @@
 #define MOTE_RENDER_MESH_SET_H
 
 #include "render/memory.h"
+#include "render/mesh_levels.h"
 #include "render_shared.h"
+
+// Of mesh_levels.h. Vertices are sorted so that those of a level are the first ones of the mesh.
+typedef struct MeshLevel {
+    uint32_t first_triangle, triangle_count;
+    uint32_t vertex_count;
+    uint32_t first_adjacent; // in `adjacency`, of meshes that deform: where the triangles around each vertex are listed
+                             // and how many, two numbers a vertex, then the lists
+    float cell;              // m
+} MeshLevel;
 
 typedef struct MeshRange {
     uint32_t first_vertex, vertex_count;
-    uint32_t first_triangle, triangle_count;
+    MeshLevel levels[MESH_LEVELS];
+    uint32_t level_count;
     uint32_t first_binding; // a vertex has one if it follows members
     uint32_t member_count;  // 0: it follows none
     bool closed;            // no edge is open and triangles face outwards: their backs are never seen

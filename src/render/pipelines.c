@@ -211,7 +211,8 @@ void pass_attachment_barrier(VkCommandBuffer commands)
                                       .srcAccessMask = writes,
                                       .dstStageMask = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
                                       .dstAccessMask = writes | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
-                                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT};
+                                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                                                       VK_ACCESS_2_SHADER_READ_BIT};
     const VkDependencyInfo dependency = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
     vkCmdPipelineBarrier2(commands, &dependency);

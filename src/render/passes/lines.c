@@ -249,10 +249,10 @@ static void draw_bodies(MoteRenderer *renderer, const LinesPass *pass, VkCommand
     const float scale = frame->view == VIEW_liquid ? 1.0f / frame->constants.exposure : 1.0f;
     for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
         const BodyDraw *draw = &renderer->bodies.draws[i];
-        const MeshRange *mesh = &renderer->meshes.meshes[draw->mesh];
+        const MeshLevel *level = &renderer->meshes.meshes[draw->mesh].levels[draw->level];
         BodyPush push = {.half_width = half_width,
-                         .edges = 3 * mesh->triangle_count,
-                         .first_index = 3 * mesh->first_triangle,
+                         .edges = 3 * level->triangle_count,
+                         .first_index = 3 * level->first_triangle,
                          .rgb = frame->view == VIEW_colliders ? (vec4){0.3f, 1.0f, 0.35f, 1.0f}
                                                               : (vec4){scale, scale, scale, 0.0f}};
         for (uint32_t k = 0; k < draw->count && is_drawn(frame, draw->look); k++) {

@@ -13,9 +13,10 @@ typedef struct ScenePass {
     VkPipeline body, open;       // meshes, and those whose triangles are seen from both sides
     VkPipeline body_glass;       // far sides of meshes
     VkPipeline grains;
+    VkPipeline lit; // all of these in their light
 } ScenePass;
 
-// These also leave their normals.
+// What is nearest, with its material and normal; it is lit afterwards, once a pixel.
 static MoteResult create_bodies(MoteRenderer *renderer, ScenePass *pass)
 {
     GraphicsPipeline info = {.vertex = "body.vert",
@@ -33,7 +34,11 @@ static MoteResult create_bodies(MoteRenderer *renderer, ScenePass *pass)
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->open) : result;
     info.vertex = "backdrop.vert";
     info.fragment = "grains.frag";
-    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->grains) : result;
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->grains) : result;
+    info.fragment = "solids.frag";
+    info.color_format2 = VK_FORMAT_UNDEFINED;
+    info.depth_test = info.depth_write = false;
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->lit) : result;
 }
 
 MoteResult scene_create(MoteRenderer *renderer, void **state)
@@ -104,11 +109,11 @@ static void draw_plane(MoteRenderer *renderer, const ScenePass *pass, VkCommandB
     vkCmdDraw(commands, 3, 1, 0, 0);
 }
 
-// Meshes and grains, with their normals, into images that are then cleared.
+// Meshes and grains: their materials into the picture to be, which nobody needs before the composite pass.
 static void draw_bodies(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
 {
     const float farthest = 0.0f;
-    pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
+    pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color],
                                                     .color2 = &renderer->images[RESOURCE_scene_normals],
                                                     .depth = &renderer->images[RESOURCE_scene_depth],
                                                     .clear_color = &(VkClearColorValue){{0}},
@@ -160,6 +165,10 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
                                                     .depth = &renderer->images[RESOURCE_scene_depth],
                                                     .clear_depth = bodies ? NULL : &farthest});
+    if (bodies) {
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->lit, NULL, 0);
+        vkCmdDraw(commands, 3, 1, 0, 0);
+    }
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         const MoteShape *shape = &scene->shapes[i].shape;
         if (is_solid(&scene->shapes[i])) {
@@ -193,6 +202,7 @@ void scene_destroy(MoteRenderer *renderer, void *state)
         vkDestroyPipeline(renderer->device.handle, pass->open, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->body_glass, NULL);
         vkDestroyPipeline(renderer->device.handle, pass->grains, NULL);
+        vkDestroyPipeline(renderer->device.handle, pass->lit, NULL);
         free(pass);
     }
 }

@@ -8,7 +8,7 @@ enum { PLACE, BEND, STEPS };
 typedef struct Push {
     uint32_t invocations; // vertices of all instances
     uint32_t first_instance, vertex_count;
-    uint32_t first_vertex, first_binding, first_triangle; // of the mesh
+    uint32_t first_vertex, first_binding, first_triangle, first_adjacent; // of the mesh
     uint32_t skinned;
 } Push;
 
@@ -22,12 +22,14 @@ static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer 
                 uint32_t step)
 {
     const MeshRange *mesh = &renderer->meshes.meshes[draw->mesh];
-    const Push push = {.invocations = draw->count * mesh->vertex_count,
+    const MeshLevel *level = &mesh->levels[draw->level];
+    const Push push = {.invocations = draw->count * level->vertex_count,
                        .first_instance = draw->first,
-                       .vertex_count = mesh->vertex_count,
+                       .vertex_count = level->vertex_count,
                        .first_vertex = mesh->first_vertex,
                        .first_binding = mesh->first_binding,
-                       .first_triangle = mesh->first_triangle,
+                       .first_triangle = level->first_triangle,
+                       .first_adjacent = level->first_adjacent,
                        .skinned = mesh->member_count > 0};
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[step], &push, sizeof push);
     pass_dispatch(commands, push.invocations, 64);
