@@ -13,6 +13,7 @@ RangeFunction avx2_count_neighbours, avx2_fill_neighbours;
 RangeFunction avx2_density_lambda, avx2_density_delta, avx2_measure_density;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
 RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
+RangeFunction avx2_solve_pairs, avx2_count_contacts;
 
 // Where threads put lists in one pass, before anyone knows how long they all are: each takes chunks in turn. All
 // numbers are blocks.

@@ -12,7 +12,8 @@ static RangeFunction *const twins[KERNEL_COUNT] = {
     [KERNEL_ID_stabilize_contacts] = avx2_stabilize_contacts, [KERNEL_ID_solve_contacts] = avx2_solve_contacts,
     [KERNEL_ID_density_lambda] = avx2_density_lambda,         [KERNEL_ID_density_delta] = avx2_density_delta,
     [KERNEL_ID_smooth_velocity] = avx2_smooth_velocity,       [KERNEL_ID_confine_vorticity] = avx2_confine_vorticity,
-    [KERNEL_ID_measure_density] = avx2_measure_density,
+    [KERNEL_ID_measure_density] = avx2_measure_density,       [KERNEL_ID_solve_pairs] = avx2_solve_pairs,
+    [KERNEL_ID_count_contacts] = avx2_count_contacts,
 };
 
 RangeFunction *const *cpu_twins(void)

@@ -172,7 +172,22 @@ FUNCTION vec4 pair_corrections(VIEW_COMMA uint i, vec4 here, uint own_cluster)
     return sum;
 }
 
-// Writes the corrected points to the estimates; particles of rigid bodies stay, and what pushes them is noted.
+// Writes the corrected point to the estimates. A particle of a rigid body stays, and what pushes it is noted; of the
+// others' contacts only the number is.
+FUNCTION void apply_corrections(VIEW_COMMA uint i, vec4 here, uint cluster, vec4 sum)
+{
+    vec3 delta = v3_mul(v3_scale(v3_from_v4(sum), PARAMETER(contact_relaxation)), PARAMETER(motion_mask));
+    if (cluster != NONE) {
+        add_push(VIEW_HERE_COMMA i, delta, sum.w);
+        delta = v3(0.0f, 0.0f, 0.0f);
+    } else {
+        const float share = PARAMETER(contacts_global) != 0u ? 1.0f : 1.0f / max_f32(sum.w, 1.0f);
+        delta = v3_scale(delta, share);                // UPP eq. 12 and 13
+        STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
+    }
+    STORE(estimates, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
+}
+
 KERNEL(solve_pairs)
 {
     const vec4 here = LOAD(contact_points, i);
@@ -181,17 +196,7 @@ KERNEL(solve_pairs)
         return;
     }
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
-    const vec4 sum = pair_corrections(VIEW_HERE_COMMA i, here, cluster);
-    vec3 delta = v3_mul(v3_scale(v3_from_v4(sum), PARAMETER(contact_relaxation)), PARAMETER(motion_mask));
-    if (cluster != NONE) {
-        add_push(VIEW_HERE_COMMA i, delta, sum.w);
-        delta = v3(0.0f, 0.0f, 0.0f);
-    } else {
-        delta =
-            v3_scale(delta, PARAMETER(contacts_global) != 0u ? 1.0f : 1.0f / max_f32(sum.w, 1.0f)); // UPP eq. 12, 13
-        STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
-    }
-    STORE(estimates, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
+    apply_corrections(VIEW_HERE_COMMA i, here, cluster, pair_corrections(VIEW_HERE_COMMA i, here, cluster));
 }
 
 // After solve_pairs at the step's beginning: the candidates go along, so that the correction becomes no velocity (UPP
@@ -201,6 +206,13 @@ KERNEL(shift_predicted)
     const vec4 candidate = LOAD(predicted, i);
     const vec3 shift = v3_sub(v3_from_v4(LOAD(estimates, i)), v3_from_v4(LOAD(positions, i)));
     STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
+}
+
+FUNCTION bool pairs_overlap(VIEW_COMMA uint i, uint j)
+{
+    const vec3 offset = v3_sub(v3_from_v4(LOAD(contact_points, i)), v3_from_v4(LOAD(contact_points, j)));
+    const float reach = pair_reach(VIEW_HERE_COMMA LOAD(phases, i), LOAD(phases, j));
+    return pair_contact(VIEW_HERE_COMMA i, j, offset, reach).w > 0.0f;
 }
 
 // Contacts that a rigid body's particle has at the beginning of the iterations, in w of its push.
@@ -220,8 +232,7 @@ KERNEL(count_contacts)
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
         const uint other_phase = LOAD(phases, j);
         if (v3_dot(offset, offset) < longest * longest && can_touch(phase, other_phase)) {
-            const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
-            contacts += pair_contact(VIEW_HERE_COMMA i, j, offset, reach).w > 0.0f ? 1.0f : 0.0f;
+            contacts += pairs_overlap(VIEW_HERE_COMMA i, j) ? 1.0f : 0.0f;
         }
     }
     STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, contacts));

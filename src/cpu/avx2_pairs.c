@@ -1,0 +1,215 @@
+// avx2_pairs.c - twins of solve_pairs and count_contacts. Eight neighbours at a time are tested for their distance and
+// phase. Grains of one group, which sand consists of, are then solved eight at a time; any other contact goes through
+// the portable functions, in the portable order.
+#if defined(__x86_64__)
+#include "cpu/avx2_twins.h"
+#include "kernels/kernels.h"
+
+// Bits of those among eight neighbours that are nearer than the root of `squared_reach` and may touch; padding, which
+// is the particle itself, may not.
+static inline int near_and_touching(const MoteView *view, uint i, uint phase, const uint *list, __m256 squared,
+                                    __m256 squared_reach)
+{
+    int near = _mm256_movemask_ps(_mm256_cmp_ps(squared, squared_reach, _CMP_LT_OQ));
+    for (int left = near; left != 0; left &= left - 1) {
+        const int k = __builtin_ctz((unsigned)left);
+        if (list[k] == i || !can_touch(phase, view->phases[list[k]])) {
+            near &= ~(1 << k);
+        }
+    }
+    return near;
+}
+
+static inline __m256 squared_distances(const vec4 *points, vec4 here, const uint *list)
+{
+    const Eight there = load_eight(points, list);
+    return dot_eight(_mm256_sub_ps(_mm256_set1_ps(here.x), there.x), _mm256_sub_ps(_mm256_set1_ps(here.y), there.y),
+                     _mm256_sub_ps(_mm256_set1_ps(here.z), there.z));
+}
+
+// ---- Grains ------------------------------------------------------------------------------------------------
+
+// As `exponential`.
+static inline __m256 exponential_eight(__m256 x)
+{
+    const __m256 limit = _mm256_set1_ps(40.0f);
+    const __m256 y = _mm256_mul_ps(_mm256_min_ps(x, limit), _mm256_set1_ps(1.0f / 64.0f)); // x is not negative
+    __m256 e = _mm256_fmadd_ps(y, _mm256_set1_ps(1.0f / 24.0f), _mm256_set1_ps(1.0f / 6.0f));
+    e = _mm256_fmadd_ps(y, e, _mm256_set1_ps(0.5f));
+    e = _mm256_fmadd_ps(y, e, _mm256_set1_ps(1.0f));
+    e = _mm256_fmadd_ps(y, e, _mm256_set1_ps(1.0f));
+    for (int n = 0; n < 6; n++) {
+        e = _mm256_mul_ps(e, e);
+    }
+    return e;
+}
+
+// As `stack_factor` with heights above the ground.
+static inline __m256 stack_factors(const MoteView *view, Eight p)
+{
+    const __m256 height = _mm256_fmadd_ps(
+        p.x, _mm256_set1_ps(view->up.x),
+        _mm256_fmadd_ps(p.y, _mm256_set1_ps(view->up.y),
+                        _mm256_fmsub_ps(p.z, _mm256_set1_ps(view->up.z), _mm256_set1_ps(view->stack_ground))));
+    return exponential_eight(
+        _mm256_mul_ps(_mm256_max_ps(height, _mm256_setzero_ps()), _mm256_set1_ps(view->stack_scaling)));
+}
+
+// What all contacts of grain i have in common.
+typedef struct Grain {
+    vec4 here, start;
+    float reach;   // m
+    float weight;  // inverse mass, scaled by the stack's height
+    Material pair; // friction with its like
+    bool rubs, scaled;
+} Grain;
+
+typedef struct GrainSums {
+    __m256 x, y, z, contacts;
+} GrainSums;
+
+// pair_correction for eight neighbours that are grains like this one.
+static inline void add_grains(const MoteView *view, const Grain *grain, const uint *list, uint i, GrainSums *sums)
+{
+    const __m256 one = _mm256_set1_ps(1.0f), tiny = _mm256_set1_ps(1e-30f);
+    const Eight there = load_eight(view->contact_points, list);
+    const __m256 x = _mm256_set1_ps(grain->here.x), y = _mm256_set1_ps(grain->here.y),
+                 z = _mm256_set1_ps(grain->here.z);
+    const __m256 dx = _mm256_sub_ps(x, there.x), dy = _mm256_sub_ps(y, there.y), dz = _mm256_sub_ps(z, there.z);
+    const __m256 reach = _mm256_set1_ps(grain->reach);
+    const __m256 distance = _mm256_sqrt_ps(dot_eight(dx, dy, dz));
+    const __m256i index = _mm256_loadu_si256((const __m256i *)list);
+    const __m256 self = _mm256_castsi256_ps(_mm256_cmpeq_epi32(index, _mm256_set1_epi32((int)i)));
+    const __m256 touching = _mm256_andnot_ps(self, _mm256_cmp_ps(distance, reach, _CMP_LT_OQ));
+    if (_mm256_movemask_ps(touching) == 0) {
+        return;
+    }
+    const __m256 inverse = _mm256_div_ps(one, _mm256_max_ps(distance, tiny));
+    const __m256 nx = _mm256_mul_ps(dx, inverse), ny = _mm256_mul_ps(dy, inverse), nz = _mm256_mul_ps(dz, inverse);
+    const __m256 depth = _mm256_sub_ps(reach, distance);
+    const __m256 own = _mm256_set1_ps(grain->weight);
+    const __m256 other = grain->scaled ? _mm256_mul_ps(there.w, stack_factors(view, there)) : there.w;
+    const __m256 share = _mm256_and_ps(touching, _mm256_div_ps(own, _mm256_max_ps(_mm256_add_ps(own, other), tiny)));
+    const __m256 push = _mm256_mul_ps(depth, share);
+    sums->x = _mm256_fmadd_ps(nx, push, sums->x);
+    sums->y = _mm256_fmadd_ps(ny, push, sums->y);
+    sums->z = _mm256_fmadd_ps(nz, push, sums->z);
+    sums->contacts = _mm256_add_ps(sums->contacts, _mm256_and_ps(touching, one));
+    if (!grain->rubs) {
+        return;
+    }
+    const Eight start = load_eight(view->positions, list);
+    const float mx = grain->here.x - grain->start.x, my = grain->here.y - grain->start.y,
+                mz = grain->here.z - grain->start.z;
+    const __m256 rx = _mm256_sub_ps(_mm256_set1_ps(mx), _mm256_sub_ps(there.x, start.x));
+    const __m256 ry = _mm256_sub_ps(_mm256_set1_ps(my), _mm256_sub_ps(there.y, start.y));
+    const __m256 rz = _mm256_sub_ps(_mm256_set1_ps(mz), _mm256_sub_ps(there.z, start.z));
+    const __m256 along = _mm256_fmadd_ps(rx, nx, _mm256_fmadd_ps(ry, ny, _mm256_mul_ps(rz, nz)));
+    const __m256 tx = _mm256_fnmadd_ps(nx, along, rx), ty = _mm256_fnmadd_ps(ny, along, ry),
+                 tz = _mm256_fnmadd_ps(nz, along, rz);
+    const __m256 sliding = _mm256_sqrt_ps(dot_eight(tx, ty, tz));
+    const __m256 sticks =
+        _mm256_cmp_ps(sliding, _mm256_mul_ps(_mm256_set1_ps(grain->pair.static_friction), depth), _CMP_LT_OQ);
+    const __m256 limited = _mm256_min_ps(
+        _mm256_div_ps(_mm256_mul_ps(_mm256_set1_ps(grain->pair.kinetic_friction), depth), _mm256_max_ps(sliding, tiny)),
+        one);
+    const __m256 held = _mm256_mul_ps(_mm256_blendv_ps(limited, one, sticks), share);
+    sums->x = _mm256_fnmadd_ps(tx, held, sums->x);
+    sums->y = _mm256_fnmadd_ps(ty, held, sums->y);
+    sums->z = _mm256_fnmadd_ps(tz, held, sums->z);
+}
+
+// Whether all neighbours of a list are of the same phase as the particle.
+static inline bool all_alike(const MoteView *view, uint phase, const uint *list, uint count)
+{
+    const __m256i own = _mm256_set1_epi32((int)phase);
+    __m256i same = _mm256_set1_epi32(-1);
+    for (uint k = 0; k < count; k += 8) {
+        const __m256i index = _mm256_loadu_si256((const __m256i *)(list + k));
+        const __m256i phases = _mm256_i32gather_epi32((const int *)view->phases, index, 4);
+        same = _mm256_and_si256(same, _mm256_cmpeq_epi32(phases, own));
+    }
+    return _mm256_movemask_epi8(same) == -1;
+}
+
+static vec4 correct_grain(const MoteView *view, uint i, uint phase, vec4 here, const uint *list, uint count)
+{
+    Grain grain = {
+        .here = here,
+        .start = view->positions[i],
+        .reach = view->contact_distance,
+        .pair = pair_material(view, phase, phase),
+        .scaled = view->stack_scaling > 0.0f,
+    };
+    grain.weight = here.w * stack_factor(view, i, v3_from_v4(here));
+    grain.rubs = view->stabilizing == 0u && view->velocity_friction == 0u &&
+                 (grain.pair.static_friction > 0.0f || grain.pair.kinetic_friction > 0.0f);
+    const __m256 zero = _mm256_setzero_ps();
+    GrainSums sums = {zero, zero, zero, zero};
+    for (uint k = 0; k < count; k += 8) {
+        add_grains(view, &grain, list + k, i, &sums);
+    }
+    return sum_four(sums.x, sums.y, sums.z, sums.contacts);
+}
+
+// ---- The twins ---------------------------------------------------------------------------------------------
+
+void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
+{
+    const float reach = longest_reach(view);
+    const __m256 squared_reach = _mm256_set1_ps(reach * reach);
+    const bool plain = view->member_count == 0u && view->adhesion_range <= 0.0f && view->stack_by_contacts == 0u;
+    for (uint i = begin; i < end; i++) {
+        const vec4 here = view->contact_points[i];
+        if (here.w <= 0.0f) {
+            view->estimates[i] = here;
+            continue;
+        }
+        const uint phase = view->phases[i];
+        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+        const uint count = view->neighbour_counts[i];
+        const uint cluster = rigid_cluster_of(view, i);
+        vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (plain && (phase & (PHASE_FLUID | PHASE_SELF)) == PHASE_SELF && all_alike(view, phase, list, count)) {
+            sum = correct_grain(view, i, phase, here, list, count);
+        } else {
+            for (uint k = 0; k < count; k += 8) {
+                const __m256 squared = squared_distances(view->contact_points, here, list + k);
+                for (int left = near_and_touching(view, i, phase, list + k, squared, squared_reach); left != 0;
+                     left &= left - 1) {
+                    const uint j = list[k + (uint)__builtin_ctz((unsigned)left)];
+                    const vec4 part = pair_correction(view, i, j, here, view->contact_points[j], cluster);
+                    sum = v4(sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w);
+                }
+            }
+        }
+        apply_corrections(view, i, here, cluster, sum);
+    }
+}
+
+void avx2_count_contacts(const MoteView *view, uint begin, uint end)
+{
+    const float reach = longest_reach(view);
+    const __m256 squared_reach = _mm256_set1_ps(reach * reach);
+    for (uint i = begin; i < end; i++) {
+        if (rigid_cluster_of(view, i) == NONE) {
+            continue;
+        }
+        const vec4 here = view->contact_points[i];
+        const uint phase = view->phases[i];
+        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+        const uint count = view->neighbour_counts[i];
+        float contacts = 0.0f;
+        for (uint k = 0; k < count; k += 8) {
+            const __m256 squared = squared_distances(view->contact_points, here, list + k);
+            for (int left = near_and_touching(view, i, phase, list + k, squared, squared_reach); left != 0;
+                 left &= left - 1) {
+                contacts += pairs_overlap(view, i, list[k + (uint)__builtin_ctz((unsigned)left)]) ? 1.0f : 0.0f;
+            }
+        }
+        view->pushes[i] = v4(0.0f, 0.0f, 0.0f, contacts);
+    }
+}
+#else
+typedef int avx2_pairs_needs_x86_64;
+#endif
