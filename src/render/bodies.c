@@ -145,11 +145,8 @@ static uint64_t fill(const MeshSet *set, const MoteRenderScene *scene, const Dra
         const MeshRange *mesh = &set->meshes[drawn[i].mesh];
         if (i == 0 || drawn[i].look != drawn[i - 1].look || drawn[i].mesh != drawn[i - 1].mesh ||
             drawn[i].level != drawn[i - 1].level) {
-            bodies->draws[bodies->draw_count++] = (BodyDraw){.mesh = drawn[i].mesh,
-                                                             .level = drawn[i].level,
-                                                             .look = drawn[i].look,
-                                                             .first = i,
-                                                             .first_vertex = (uint32_t)vertices};
+            bodies->draws[bodies->draw_count++] =
+                (BodyDraw){.mesh = drawn[i].mesh, .level = drawn[i].level, .look = drawn[i].look, .first = i};
         }
         bodies->draws[bodies->draw_count - 1].count++;
         rows[i] = place(&scene->instances[drawn[i].instance], mesh, (uint32_t)vertices);

@@ -8,7 +8,6 @@
 typedef struct BodyDraw {
     uint32_t mesh, level, look;
     uint32_t first, count;
-    uint32_t first_vertex; // of the first instance, in body_vertices
 } BodyDraw;
 
 typedef struct Bodies {
