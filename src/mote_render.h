@@ -162,9 +162,9 @@ typedef struct MoteRenderMesh {
     const MoteVec3 *normals;   // NULL: made smooth, weighted by area, also across vertices at one place
     const uint32_t *triangles; // 3 vertices a triangle, counter-clockwise as seen from outside
     // The skin of a body, if members is not NULL: each vertex follows four of its members, those of weight 0 aside,
-    //   x = sum_k w_k (x_member + R_member (position - rest_member)),
-    // with R_member the rotation of the member's cluster. Members that are gone are left out, and their weight with
-    // them; where none is left, so is what of the surface is there.
+    //   x = sum_k w_k (x_member + R_member R_start (position - rest_member)),
+    // with R_member the rotation of the member's cluster and R_start the instance's. Members that are gone are left
+    // out, and their weight with them; where none is left, so is what of the surface is there.
     const uint32_t *members; // 4 a vertex: 0 .. member_count - 1, rows of the member table from an instance's offset on
     const float *weights;    // 4 a vertex, not negative, sum 1
     const MoteVec3 *rests;   // m, 4 a vertex: rest_member in the mesh's own frame
@@ -176,11 +176,12 @@ typedef struct MoteRenderMesh {
 
 // Many instances of one mesh and look are drawn at once, whatever their order.
 typedef struct MoteRenderInstance {
-    uint32_t mesh;          // row of what mote_renderer_set_meshes was given
-    uint32_t look;          // MoteLook; MOTE_LOOK_AUTO is solid
-    MoteVec3 tint;          // times the mesh's colour; 1, 1, 1 leaves it as it is
-    MoteTransform pose;     // m, of a mesh without members
-    float scale;            // of a mesh without members, above 0
+    uint32_t mesh;      // row of what mote_renderer_set_meshes was given
+    uint32_t look;      // MoteLook; MOTE_LOOK_AUTO is solid
+    MoteVec3 tint;      // times the mesh's colour; 1, 1, 1 leaves it as it is
+    MoteTransform pose; // m, of a mesh without members; of one with members only the rotation, from the mesh's frame
+                        // to the pose that its body was added in (all zeros: none)
+    float scale;        // of a mesh without members, above 0
     uint32_t member_offset; // of a mesh with members: row of the member table that its member 0 is
 } MoteRenderInstance;
 
@@ -258,6 +259,10 @@ MOTE_API MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer);
 // A simulation's look at its current time. `camera` names one of the scene's `cameras`; NULL or "" is `camera`. The
 // arrays in *out belong to the simulation and hold until the next call with it.
 MOTE_API MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *camera, MoteRenderScene *out);
+// The meshes of its instances, for mote_renderer_set_meshes before the first picture; they never change. The arrays
+// belong to the simulation.
+MOTE_API MoteResult mote_simulation_render_meshes(MoteSimulation *simulation, const MoteRenderMesh **meshes,
+                                                  uint32_t *count);
 
 #ifdef __cplusplus
 }

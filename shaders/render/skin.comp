@@ -27,10 +27,10 @@ void follow_pose(uint at, uint v, MeshInstance instance)
           quaternion_turn(instance.rotation, vertex.normal.xyz));
 }
 
-// x = sum_k w_k (x_member + R_member (position - rest_member)), over the members that are left.
+// x = sum_k w_k (x_member + R_member R_start (position - rest_member)), over the members that are left.
 void follow_members(uint at, uint v, MeshInstance instance)
 {
-    const vec3 rest_normal = frame.mesh_vertices.at[push.first_vertex + v].normal.xyz;
+    const vec3 rest_normal = quaternion_turn(instance.rotation, frame.mesh_vertices.at[push.first_vertex + v].normal.xyz);
     const SkinBinding binding = frame.mesh_bindings.at[push.first_binding + v];
     vec3 point = vec3(0.0), normal = vec3(0.0);
     float weight = 0.0;
@@ -41,7 +41,7 @@ void follow_members(uint at, uint v, MeshInstance instance)
         if (offset.w > 0.0 && slot < frame.particle_count) {
             const uint cluster = frame.member_clusters.at[member];
             const vec4 rotation = cluster < frame.cluster_count ? frame.cluster_rotations.at[cluster] : vec4(0.0, 0.0, 0.0, 1.0);
-            point += offset.w * (frame.positions.at[slot].xyz + quaternion_turn(rotation, offset.xyz));
+            point += offset.w * (frame.positions.at[slot].xyz + quaternion_turn(rotation, quaternion_turn(instance.rotation, offset.xyz)));
             normal += offset.w * quaternion_turn(rotation, rest_normal);
             weight += offset.w;
         }

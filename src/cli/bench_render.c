@@ -28,7 +28,8 @@ static MoteResult draw_repeatedly(const RenderBench *bench, MoteSimulation *simu
                                  .samples = bench->samples,
                                  .view = bench->drawing.view};
     MoteRenderScene scene;
-    MoteResult result = mote_simulation_render_scene(simulation, NULL, &scene);
+    MoteResult result = drawing_meshes(simulation, bench->renderer);
+    result = result == MOTE_OK ? mote_simulation_render_scene(simulation, NULL, &scene) : result;
     for (uint32_t i = 0; i < BENCH_WARM_UP_DRAWS + bench->draws && result == MOTE_OK; i++) {
         const double start = clock_seconds();
         result = mote_renderer_draw(bench->renderer, mote_simulation_world(simulation), &scene, &picture);

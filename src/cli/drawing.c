@@ -88,3 +88,11 @@ MoteBackendOptions drawing_backend(const MoteBackendOptions *asked, MoteRenderer
     }
     return options;
 }
+
+MoteResult drawing_meshes(MoteSimulation *simulation, MoteRenderer *renderer)
+{
+    const MoteRenderMesh *meshes;
+    uint32_t count;
+    const MoteResult result = mote_simulation_render_meshes(simulation, &meshes, &count);
+    return result == MOTE_OK ? mote_renderer_set_meshes(renderer, meshes, count) : result;
+}

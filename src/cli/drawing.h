@@ -28,4 +28,7 @@ int drawing_options_check(const char *command, DrawingOptions *options);
 // The options for a world that this renderer is to draw: GPU backends get its memory.
 MoteBackendOptions drawing_backend(const MoteBackendOptions *asked, MoteRenderer *renderer);
 
+// Gives the renderer the meshes of a simulation, before its first picture.
+MoteResult drawing_meshes(MoteSimulation *simulation, MoteRenderer *renderer);
+
 #endif

@@ -259,6 +259,9 @@ static MoteResult prepare(Run *run)
         const MoteBackendOptions backend = drawing_backend(&s->backend, run->renderer);
         result = mote_simulation_create(run->scene, &backend, &run->simulation);
     }
+    if (result == MOTE_OK) {
+        result = drawing_meshes(run->simulation, run->renderer);
+    }
     if (result == MOTE_OK && s->from != NULL) {
         result = state_list_find(s->from, run->simulation, &run->states);
     }

@@ -21,12 +21,20 @@ bool body_is_drawn(const MeshSet *set, const Frame *frame, const MoteRenderInsta
 
 // ---- Checks ------------------------------------------------------------------------------------------------
 
+static float squared_length(MoteQuaternion q)
+{
+    return q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
+}
+
+static bool is_rotation(MoteQuaternion q)
+{
+    return fabsf(squared_length(q) - 1.0f) < 1e-2f;
+}
+
 static bool is_pose(const MoteTransform *pose, float scale)
 {
     const MoteVec3 p = pose->position;
-    const MoteQuaternion q = pose->rotation;
-    const float squared = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
-    return isfinite(p.x) && isfinite(p.y) && isfinite(p.z) && fabsf(squared - 1.0f) < 1e-2f && isfinite(scale) &&
+    return isfinite(p.x) && isfinite(p.y) && isfinite(p.z) && is_rotation(pose->rotation) && isfinite(scale) &&
            scale > 0.0f;
 }
 
@@ -45,6 +53,10 @@ static MoteResult check_instance(const MeshSet *set, const MoteRenderView *solve
     if (members > 0 && end > solver->member_count) {
         return mote_fail(MOTE_ERROR_INPUT, "instance %u follows members %u to %llu, but the world has %u", number,
                          instance->member_offset, (unsigned long long)end - 1, solver->member_count);
+    }
+    if (members > 0 && !is_rotation(instance->pose.rotation) && squared_length(instance->pose.rotation) != 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "instance %u has a rotation that is none: expected a unit quaternion, or 0",
+                         number);
     }
     if (members == 0 && !is_pose(&instance->pose, instance->scale)) {
         return mote_fail(MOTE_ERROR_INPUT,
@@ -85,7 +97,8 @@ static int compare_drawn(const void *a, const void *b)
 static MeshInstance place(const MoteRenderInstance *instance, const MeshRange *mesh, uint32_t first_vertex)
 {
     const MoteVec3 p = instance->pose.position, t = instance->tint;
-    const MoteQuaternion q = instance->pose.rotation;
+    const MoteQuaternion given = instance->pose.rotation, none = {0.0f, 0.0f, 0.0f, 1.0f};
+    const MoteQuaternion q = squared_length(given) > 0.0f ? given : none;
     return (MeshInstance){.rotation = {q.x, q.y, q.z, q.w},
                           .position = {p.x, p.y, p.z, instance->scale},
                           .color = {mesh->color.x * t.x, mesh->color.y * t.y, mesh->color.z * t.z, mesh->color.w},

@@ -7,7 +7,7 @@
 
 // ---- Rotations ----
 
-static MoteQuaternion multiply(MoteQuaternion a, MoteQuaternion b)
+MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b)
 {
     return (MoteQuaternion){
         .x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
@@ -33,7 +33,7 @@ MoteQuaternion scene_rotation(MoteVec3 degrees)
     half_angle(degrees.x, &x.x, &x.w);
     half_angle(degrees.y, &y.y, &y.w);
     half_angle(degrees.z, &z.z, &z.w);
-    MoteQuaternion q = multiply(z, multiply(y, x));
+    MoteQuaternion q = scene_quaternion_product(z, scene_quaternion_product(y, x));
     const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
     q.x /= length;
     q.y /= length;
@@ -92,6 +92,8 @@ MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *t
     shape.static_friction = material->static_friction;
     shape.kinetic_friction = material->kinetic_friction;
     shape.restitution = material->restitution;
+    shape.adhesion = material->adhesion;
+    shape.combine = material->combine;
     return shape;
 }
 
@@ -175,13 +177,58 @@ MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, con
     return MOTE_OK;
 }
 
-// ---- Fluids ----
+// ---- Materials ----
+
+uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *material)
+{
+    return (uint32_t)(material - SCENE_AT(values, material, 0));
+}
 
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material)
 {
-    const uint32_t group = (uint32_t)(material - SCENE_AT(values, material, 0));
-    return (group & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_FLUID;
+    return (scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_FLUID;
 }
+
+uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material)
+{
+    return (scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_SELF;
+}
+
+float scene_contact_distance(const MoteSettings *settings)
+{
+    return settings->spacing * settings->solid_distance;
+}
+
+float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *material)
+{
+    const double d = scene_contact_distance(settings);
+    return (float)((double)material->density * (settings->dimensions == 2 ? d * d : d * d * d));
+}
+
+MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world)
+{
+    const uint32_t count = SCENE_COUNT(&scene->values, material);
+    MoteMaterial *rows = calloc(count, sizeof *rows);
+    if (rows == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for its materials", scene->path);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const SceneMaterial *material = SCENE_AT(&scene->values, material, i);
+        rows[i] = (MoteMaterial){
+            .static_friction = material->static_friction,
+            .kinetic_friction = material->kinetic_friction,
+            .restitution = material->restitution,
+            .adhesion = material->adhesion,
+            .rolling_friction = material->rolling_friction,
+            .combine = material->combine,
+        };
+    }
+    const MoteResult result = mote_world_set_materials(world, rows, count);
+    free(rows);
+    return result;
+}
+
+// ---- Fluids ----
 
 static SceneLattice fluid_lattice(const SceneFluid *fluid, const MoteSettings *settings)
 {

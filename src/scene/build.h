@@ -10,6 +10,7 @@
 // Degrees about the fixed x, then y, then z axis.
 MoteQuaternion scene_rotation(MoteVec3 degrees);
 MoteVec3 scene_rotate(MoteQuaternion rotation, MoteVec3 v);
+MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b); // b first, then a
 
 // A shape that moves from its pose in the first element to that in the second. Extents are the second's: the
 // solver knows one size a step.
@@ -32,10 +33,19 @@ uint64_t scene_lattice_diameter(double radius, double spacing);
 MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, const char *what, MoteVec3 **points,
                                 uint32_t *count);
 
-// The phase of a fluid's particles: its material's place in the scene's list, as a group.
+// A material's place in the scene's list is its row in the world, and the group of what is made of it.
+uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material);
+uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material);
+MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world);
+
+float scene_contact_distance(const MoteSettings *settings); // m, between solid particles that touch
+// kg: a grain stands for a cube, in 2D a square, as wide as the contact distance.
+float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *material);
 
 // Fills the scene's fluids with particles at rest spacing.
 MoteResult scene_add_fluids(const MoteScene *scene, MoteWorld *world);
+// Fills the scene's volumes of grains (grains_build.c).
+MoteResult scene_add_grains(const MoteScene *scene, MoteWorld *world);
 
 #endif

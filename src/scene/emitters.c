@@ -2,9 +2,15 @@
 
 #include "base/error.h"
 #include "scene/build.h"
+#include "scene/random.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+double emitter_spacing(const SceneEmitter *emitter, const MoteSettings *settings)
+{
+    return emitter->kind == SCENE_EMITS_GRAINS ? scene_contact_distance(settings) : settings->spacing;
+}
 
 EmitterState emitter_state(double spacing)
 {
@@ -51,7 +57,7 @@ static double fraction_at(const Jet *jet, double distance)
 
 static SceneLattice cross_section(const SceneEmitter *emitter, const MoteSettings *settings)
 {
-    const double spacing = settings->spacing;
+    const double spacing = emitter_spacing(emitter, settings);
     SceneLattice lattice = {.counts = {1, 1, 1}, .radius = INFINITY};
     if (emitter->shape == SCENE_EMITTER_DISC) {
         lattice.counts[0] = lattice.counts[2] = scene_lattice_diameter(emitter->radius, spacing);
@@ -89,7 +95,7 @@ static NozzlePose pose_at(const EmitterSpan *span, double time)
 static void place_layers(const EmitterSpan *span, const Jet *jet, double until_next, bool flat, const MoteVec3 *points,
                          uint32_t point_count, uint32_t count, MoteVec3 *positions, MoteVec3 *velocities)
 {
-    const double spacing = SCENE_AT(&span->scene->values, solver, 0)->spacing;
+    const double spacing = emitter_spacing(span->now, SCENE_AT(&span->scene->values, solver, 0));
     NozzlePose pose = {0};
     MoteVec3 velocity = {0};
     double late = 0.0;
@@ -114,6 +120,18 @@ static void place_layers(const EmitterSpan *span, const Jet *jet, double until_n
     }
 }
 
+// Shifts particles a little, by how many there were before: so a run that was saved goes on as it would have.
+static void scatter(const SceneEmitter *emitter, double spacing, uint64_t before, bool flat, MoteVec3 *positions,
+                    uint32_t count)
+{
+    const float reach = (float)(emitter->jitter * spacing);
+    for (uint32_t i = 0; i < count && reach > 0.0f; i++) {
+        positions[i].x += reach * random_signed(0, 3 * (before + i));
+        positions[i].y += reach * random_signed(0, 3 * (before + i) + 1);
+        positions[i].z += flat ? 0.0f : reach * random_signed(0, 3 * (before + i) + 2);
+    }
+}
+
 static MoteResult add_layers(const EmitterSpan *span, const Jet *jet, const EmitterState *state, double layers,
                              const char *what, MoteWorld *world, uint32_t *added)
 {
@@ -121,9 +139,11 @@ static MoteResult add_layers(const EmitterSpan *span, const Jet *jet, const Emit
     const MoteSettings *settings = SCENE_AT(values, solver, 0);
     const SceneEmitter *emitter = span->now;
     const SceneLattice lattice = cross_section(emitter, settings);
+    const double spacing = emitter_spacing(emitter, settings);
+    const bool grains = emitter->kind == SCENE_EMITS_GRAINS;
     MoteVec3 *points;
     uint32_t point_count;
-    MoteResult result = scene_lattice_points(&lattice, settings->spacing, what, &points, &point_count);
+    MoteResult result = scene_lattice_points(&lattice, spacing, what, &points, &point_count);
     if (result != MOTE_OK) {
         return result;
     }
@@ -145,13 +165,14 @@ static MoteResult add_layers(const EmitterSpan *span, const Jet *jet, const Emit
     } else {
         place_layers(span, jet, state->until_next, settings->dimensions == 2, points, point_count, count, positions,
                      velocities);
+        scatter(emitter, spacing, state->emitted, settings->dimensions == 2, positions, count);
         const SceneMaterial *material = scene_material(values, emitter->material);
         const MoteParticles particles = {
             .count = count,
             .positions = positions,
             .velocities = velocities,
-            .mass = mote_world_particle_mass(world, material->density),
-            .phase = scene_fluid_phase(values, material),
+            .mass = grains ? scene_grain_mass(settings, material) : mote_world_particle_mass(world, material->density),
+            .phase = grains ? scene_grain_phase(values, material) : scene_fluid_phase(values, material),
         };
         result = mote_world_add_particles(world, &particles, NULL);
         if (result != MOTE_OK) {
@@ -171,7 +192,7 @@ MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, MoteWorld 
     if (limit != 0 && state->emitted >= limit) {
         return MOTE_OK;
     }
-    const double spacing = SCENE_AT(&span->scene->values, solver, 0)->spacing;
+    const double spacing = emitter_spacing(span->now, SCENE_AT(&span->scene->values, solver, 0));
     const Jet jet = open_jet(span);
     if (!(jet.travelled > 0.0) || state->until_next > jet.travelled) {
         state->until_next -= jet.travelled;

@@ -10,6 +10,9 @@ typedef struct EmitterState {
     uint64_t emitted;  // particles so far
 } EmitterState;
 
+// m, between layers and within them
+double emitter_spacing(const SceneEmitter *emitter, const MoteSettings *settings);
+
 EmitterState emitter_state(double spacing); // of a nozzle that has not opened yet
 
 // One nozzle between two moments: adds to the world, at `now`, the layers that left after `before`. The jet's

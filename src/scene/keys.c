@@ -12,6 +12,7 @@
 #define FITS_BOOL(field)   _Generic((field), bool : 1, default : 0)
 #define FITS_STRING(field) _Generic(&(field), char(*)[SCENE_NAME_SIZE] : 1, default : 0)
 #define FITS_PATH(field)   _Generic((field), const char * : 1, default : 0)
+#define FITS_MESH(field)   FITS_PATH(field)
 #define FITS_CHOICE(field) FITS_UINT(field)
 #define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
     _Static_assert(FITS_##type(((scene_type_##section *)0)->field), #section "." #field " is not a " #type);
@@ -74,7 +75,8 @@ void scene_key_store(const SceneKey *key, void *element, const double *numbers)
         break;
     case SCENE_STRING:
     case SCENE_PATH:
-        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH);
+    case SCENE_MESH:
+        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH && key->type != SCENE_MESH);
         break;
     }
 }
@@ -82,7 +84,7 @@ void scene_key_store(const SceneKey *key, void *element, const double *numbers)
 void scene_key_store_string(const SceneKey *key, void *element, const char *string)
 {
     void *field = (char *)element + key->offset;
-    if (key->type == SCENE_PATH) {
+    if (key->type == SCENE_PATH || key->type == SCENE_MESH) {
         *(const char **)field = string;
         return;
     }
@@ -114,7 +116,8 @@ void scene_key_fetch(const SceneKey *key, const void *element, double *numbers)
         break;
     case SCENE_STRING:
     case SCENE_PATH:
-        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH);
+    case SCENE_MESH:
+        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH && key->type != SCENE_MESH);
         break;
     }
 }
@@ -160,7 +163,7 @@ static void store_default(const SceneKey *key, void *element)
     // jansson rather than strtod, which reads "0.5" as 0 where the locale has a decimal comma.
     json_t *value = json_loads(key->standard, JSON_DECODE_ANY, NULL);
     MOTE_ASSERT(value != NULL);
-    if (key->type == SCENE_STRING || key->type == SCENE_PATH) {
+    if (key->type == SCENE_STRING || key->type == SCENE_PATH || key->type == SCENE_MESH) {
         MOTE_ASSERT(key->type == SCENE_STRING || json_string_length(value) == 0);
         scene_key_store_string(key, element, key->type == SCENE_STRING ? json_string_value(value) : "");
         json_decref(value);

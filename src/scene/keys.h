@@ -10,13 +10,13 @@
 // Numbers one value of this key is made of: 3 for VEC3, else 1.
 uint32_t scene_key_components(const SceneKey *key);
 
-// Writes numbers (a CHOICE's index, 0 or 1 for BOOL) into the key's field of `element`. Not for STRING and
-// PATH.
+// Writes numbers (a CHOICE's index, 0 or 1 for BOOL) into the key's field of `element`. Not for STRING,
+// PATH and MESH.
 void scene_key_store(const SceneKey *key, void *element, const double *numbers);
-// Copies the string for STRING; PATH keeps the pointer.
+// Copies the string for STRING; PATH and MESH keep the pointer.
 void scene_key_store_string(const SceneKey *key, void *element, const char *string);
 
-// Reads the numbers back. Not for STRING and PATH.
+// Reads the numbers back. Not for STRING, PATH and MESH.
 void scene_key_fetch(const SceneKey *key, const void *element, double *numbers);
 
 // The key of that name in a section, or NULL.

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "scene/meshes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,6 +380,7 @@ void mote_scene_destroy(MoteScene *scene)
     }
     free(scene->tracks);
     scene_values_free(&scene->values);
+    scene_meshes_free(scene);
     for (SceneText *text = scene->texts, *next; text != NULL; text = next) {
         next = text->next;
         free(text);

@@ -184,6 +184,62 @@ static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *set
     *total += count;
 }
 
+// ---- Bodies and grains -----------------------------------------------------------------------------------------
+
+#define BODY_LIMIT 1000000.0 // bodies of one entry; groups have 24 bits
+
+static void check_body(SceneReader *reader, uint32_t i, const MoteSettings *settings)
+{
+    const SceneBody *body = SCENE_AT(&reader->scene->values, body, i);
+    const ScenePath parent = element_path(reader, SCENE_SECTION_body, i);
+    const ScenePath copies = path_to_key(&parent, "copies"), radius = path_to_key(&parent, "cluster_radius");
+    const double counts[3] = {(double)body->copies.x, (double)body->copies.y, (double)body->copies.z};
+    for (uint32_t c = 0; c < 3; c++) {
+        if (counts[c] != floor(counts[c])) {
+            const ScenePath at = path_to_index(&copies, c);
+            scene_report(reader, &at, SCENE_AT_VALUE, "found %.7g, expected a whole number", counts[c]);
+        }
+    }
+    if (counts[0] * counts[1] * counts[2] > BODY_LIMIT) {
+        scene_report(reader, &copies, SCENE_AT_VALUE, "found %.0f copies, expected at most %.0f",
+                     counts[0] * counts[1] * counts[2], BODY_LIMIT);
+    }
+    if (body->cluster_radius > 0.0f && body->cluster_radius < body->cluster_spacing) {
+        scene_report(reader, &radius, SCENE_AT_VALUE, "found %.7g, expected 0 or at least the cluster_spacing of %.7g",
+                     (double)body->cluster_radius, (double)body->cluster_spacing);
+    }
+    if (settings->dimensions == 2) {
+        scene_report(reader, &parent, SCENE_AT_VALUE, "found a body, expected none in 2D: solver.dimensions is 2");
+    }
+}
+
+static void check_grains(SceneReader *reader, uint32_t i, const MoteSettings *settings)
+{
+    const SceneGrains *grains = SCENE_AT(&reader->scene->values, grain, i);
+    const ScenePath parent = element_path(reader, SCENE_SECTION_grain, i);
+    const ScenePath mesh = path_to_key(&parent, "mesh");
+    switch (grains->shape) {
+    case SCENE_GRAINS_BLOCK:
+        check_positive(reader, SCENE_SECTION_grain, i, "size", settings->dimensions == 2 ? 3 : 7, "a block");
+        break;
+    case SCENE_GRAINS_SPHERE:
+        check_positive(reader, SCENE_SECTION_grain, i, "radius", 1, "a sphere");
+        break;
+    case SCENE_GRAINS_CYLINDER:
+        check_positive(reader, SCENE_SECTION_grain, i, "radius", 1, "a cylinder");
+        check_positive(reader, SCENE_SECTION_grain, i, "height", 1, "a cylinder");
+        break;
+    default:
+        break;
+    }
+    if ((grains->shape == SCENE_GRAINS_MESH) != (grains->mesh[0] != '\0')) {
+        scene_report(reader, &mesh, SCENE_AT_VALUE,
+                     grains->shape == SCENE_GRAINS_MESH
+                         ? "found no mesh, expected one for grains whose shape is \"mesh\""
+                         : "found a mesh, expected none unless the shape is \"mesh\"");
+    }
+}
+
 // ---- Names -----------------------------------------------------------------------------------------------------
 
 static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
@@ -213,6 +269,14 @@ static void check_material(SceneReader *reader, SceneSection section, uint32_t e
     }
 }
 
+// A material that is required and missing was told already.
+static void check_named_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
+{
+    if (name[0] != '\0') {
+        check_material(reader, section, element, name);
+    }
+}
+
 void scene_check(SceneReader *reader)
 {
     const SceneValues *values = &reader->scene->values;
@@ -223,6 +287,18 @@ void scene_check(SceneReader *reader)
         check_material(reader, SCENE_SECTION_fluid, i, SCENE_AT(values, fluid, i)->material);
         if (values_are_right) { // a wrong spacing or size was replaced by its default: counting would mislead
             check_fluid(reader, i, settings, &total);
+        }
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, body); i++) {
+        check_named_material(reader, SCENE_SECTION_body, i, SCENE_AT(values, body, i)->material);
+        if (values_are_right) { // what is required may be missing
+            check_body(reader, i, settings);
+        }
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, grain); i++) {
+        check_named_material(reader, SCENE_SECTION_grain, i, SCENE_AT(values, grain, i)->material);
+        if (values_are_right) {
+            check_grains(reader, i, settings);
         }
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {

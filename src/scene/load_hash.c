@@ -3,6 +3,7 @@
 #include "scene/load.h"
 
 #include "base/hash.h"
+#include "scene/meshes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,4 +91,5 @@ void scene_hash(SceneReader *reader)
         const char *name = SCENE_AT(&scene->values, material, i)->name;
         scene->hash = hash_bytes(scene->hash, name, strlen(name));
     }
+    scene->hash = scene_meshes_hash(scene, scene->hash); // a mesh file may change behind its name
 }

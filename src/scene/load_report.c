@@ -203,6 +203,10 @@ const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECT
     case SCENE_PATH:
         append(text, SCENE_EXPECTED_TEXT_SIZE, "the path of a file, relative to the scene file's folder");
         break;
+    case SCENE_MESH:
+        append(text, SCENE_EXPECTED_TEXT_SIZE,
+               "a mesh: the path of a file, relative to the scene file's folder, package:PATH or shape:NAME");
+        break;
     case SCENE_CHOICE: {
         const char *choices = key->choices;
         char choice[SCENE_NAME_SIZE];

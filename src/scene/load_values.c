@@ -3,6 +3,7 @@
 #include "scene/load.h"
 
 #include "base/nearest.h"
+#include "scene/meshes.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -269,6 +270,30 @@ static void read_path(SceneReader *reader, const SceneKey *key, const json_t *va
     scene_key_store_string(key, element, resolved);
 }
 
+// A mesh is loaded here, so that whatever is wrong with it is told with its place in the scene.
+static void read_mesh(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
+                      void *element)
+{
+    if (!json_is_string(value) || (key->animation == SCENE_REQUIRED && json_string_length(value) == 0)) {
+        report_value(reader, key, value, path, false);
+        return;
+    }
+    if (json_string_length(value) == 0) {
+        return;
+    }
+    const char *reference;
+    const MoteResult result = scene_mesh_load(reader->scene, json_string_value(value), &reference);
+    if (result == MOTE_ERROR_MEMORY) {
+        reader->no_memory = true;
+    } else if (result != MOTE_OK) {
+        char found[SCENE_VALUE_TEXT_SIZE];
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected a mesh: %s", scene_describe(value, found),
+                     mote_error_message());
+    } else {
+        scene_key_store_string(key, element, reference);
+    }
+}
+
 // ---- Keys ------------------------------------------------------------------------------------------------------
 
 void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, const ScenePath *path,
@@ -322,6 +347,9 @@ void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, con
     }
     case SCENE_PATH:
         read_path(reader, key, value, path, element);
+        break;
+    case SCENE_MESH:
+        read_mesh(reader, key, value, path, element);
         break;
     }
 }

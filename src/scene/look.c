@@ -164,6 +164,10 @@ void simulation_look_free(SimulationLook *look)
     scene_values_free(&look->values);
     free(look->materials);
     free(look->shapes);
+    free(look->meshes);
+    free(look->body_meshes);
+    free(look->group_materials);
+    free(look->instances);
     *look = (SimulationLook){0};
 }
 
@@ -171,7 +175,8 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
 {
     const MoteScene *scene = simulation->scene;
     SimulationLook *look = &simulation->look;
-    const MoteResult result = look->shapes == NULL ? allocate(look, scene) : MOTE_OK;
+    MoteResult result = look->shapes == NULL ? allocate(look, scene) : MOTE_OK;
+    result = result == MOTE_OK ? simulation_body_look_make(simulation) : result;
     if (result != MOTE_OK) {
         return result;
     }
@@ -205,6 +210,10 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .material_count = SCENE_COUNT(values, material),
         .shapes = look->shapes,
         .shape_count = colliders,
+        .group_materials = look->group_materials,
+        .group_count = look->group_count,
+        .instances = look->instances,
+        .instance_count = simulation_body_instances(simulation),
     };
     return MOTE_OK;
 }

@@ -7,11 +7,12 @@
 #define SCENE_NAME_SIZE 64 // bytes of a material's or camera's name, the final zero included
 
 // One struct a section of keys.def, whose rows name these fields; sections that are not here have a struct of the
-// public headers. CHOICE fields are uint32_t, VEC3 are MoteVec3, STRING are char[SCENE_NAME_SIZE], PATH are const char
-// *, which belong to the scene and are shared by all copies of its values.
+// public headers. CHOICE fields are uint32_t, VEC3 are MoteVec3, STRING are char[SCENE_NAME_SIZE], PATH and MESH are
+// const char *, which belong to the scene and are shared by all copies of its values.
 typedef struct SceneMaterial {
     char name[SCENE_NAME_SIZE];
-    float density, static_friction, kinetic_friction, restitution;
+    float density, static_friction, kinetic_friction, restitution, rolling_friction, adhesion;
+    uint32_t combine; // MoteCombine
     MoteVec3 color;
     float absorption, roughness, color_variation;
 } SceneMaterial;
@@ -24,6 +25,45 @@ typedef struct SceneFluid {
     float radius;
 } SceneFluid;
 
+typedef enum SceneAnchor { SCENE_ANCHOR_CENTRE, SCENE_ANCHOR_BASE, SCENE_ANCHOR_ORIGIN } SceneAnchor;
+typedef enum SceneBodyLook { SCENE_BODY_MESH, SCENE_BODY_PARTICLES, SCENE_BODY_HIDDEN } SceneBodyLook;
+typedef struct SceneBody {
+    char material[SCENE_NAME_SIZE];
+    const char *mesh;
+    float scale, fit_height;
+    uint32_t anchor; // SceneAnchor
+    MoteVec3 position, rotation, velocity, angular_velocity;
+    float spacing, inset;
+    bool surface_only, use_field;
+    float stiffness, cluster_spacing, cluster_radius, plastic_yield, plastic_creep, plastic_limit;
+    MoteVec3 copies, copies_spacing;
+    bool copies_turn;
+    float copies_jitter;
+    uint32_t seed;
+    uint32_t look; // SceneBodyLook
+    float tint_variation;
+} SceneBody;
+
+typedef enum SceneGrainShape {
+    SCENE_GRAINS_BLOCK,
+    SCENE_GRAINS_SPHERE,
+    SCENE_GRAINS_CYLINDER,
+    SCENE_GRAINS_MESH
+} SceneGrainShape;
+typedef enum ScenePacking { SCENE_PACKING_CUBIC, SCENE_PACKING_DENSE } ScenePacking;
+typedef struct SceneGrains {
+    char material[SCENE_NAME_SIZE];
+    uint32_t shape; // SceneGrainShape
+    const char *mesh;
+    float scale, fit_height;
+    uint32_t anchor; // SceneAnchor
+    MoteVec3 position, rotation, size, velocity;
+    float radius, height;
+    uint32_t packing; // ScenePacking
+    float distance, jitter;
+    uint32_t seed;
+} SceneGrains;
+
 typedef struct SceneCollider {
     char material[SCENE_NAME_SIZE];
     uint32_t shape; // MoteShapeKind
@@ -34,12 +74,15 @@ typedef struct SceneCollider {
 } SceneCollider;
 
 typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;
+typedef enum SceneEmitterKind { SCENE_EMITS_LIQUID, SCENE_EMITS_GRAINS } SceneEmitterKind;
 typedef struct SceneEmitter {
     char material[SCENE_NAME_SIZE];
+    uint32_t kind;  // SceneEmitterKind
     uint32_t shape; // SceneEmitterShape
     MoteVec3 position, rotation, size;
     float radius, speed, start, stop;
     uint32_t max_particles;
+    float jitter;
 } SceneEmitter;
 
 typedef struct SceneKillVolume {
@@ -101,6 +144,7 @@ typedef enum SceneType {
     SCENE_BOOL,
     SCENE_STRING,
     SCENE_PATH,
+    SCENE_MESH,
     SCENE_CHOICE
 } SceneType;
 typedef enum SceneAnimation { SCENE_ANIMATED, SCENE_FIXED, SCENE_REQUIRED } SceneAnimation;
@@ -153,14 +197,17 @@ struct SceneText {
     char text[];
 };
 
+typedef struct SceneMesh SceneMesh; // meshes.h
+
 struct MoteScene {
     char *path;         // as given
     char *name;         // "name" in the file, or the file's name without folder and extension
     SceneValues values; // at time 0, animated values included
     SceneTrack *tracks;
     uint32_t track_count;
-    SceneText *texts; // what the values of PATH keys point to
-    uint64_t hash;    // of the file's physics with its overrides applied: states remember which scene they belong to
+    SceneText *texts;  // what the values of PATH keys point to
+    SceneMesh *meshes; // what those of MESH keys name, each once
+    uint64_t hash;     // of the file's physics with its overrides applied: states remember which scene they belong to
 };
 
 // A deep copy of the scene's values, to be evaluated at other times; free with scene_values_free.

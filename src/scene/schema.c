@@ -80,6 +80,7 @@ static json_t *schema_of_value(const SceneKey *key)
     case SCENE_STRING:
         return json_pack("{sssisi}", "type", "string", "minLength", 1, "maxLength", SCENE_NAME_SIZE - 1);
     case SCENE_PATH:
+    case SCENE_MESH:
         return schema_of_type("string");
     case SCENE_CHOICE:
         return json_pack("{so}", "enum", json_of_choices(key->choices));
@@ -339,7 +340,7 @@ static void write_cell(FILE *stream, const char *text)
 static void write_key(FILE *stream, const SceneKey *key)
 {
     static const char *const types[] = {"whole number", "number", "3 numbers", "true or false",
-                                        "string",       "file",   "choice"};
+                                        "string",       "file",   "mesh",      "choice"};
     const bool numeric = key->type == SCENE_UINT || key->type == SCENE_FLOAT || key->type == SCENE_VEC3;
     fprintf(stream, "| `%s` |", key->name);
     write_cell(stream, types[key->type]);

@@ -80,7 +80,8 @@ static MoteResult allocate(MoteSimulation *simulation)
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
     }
     for (uint32_t i = 0; i < emitters; i++) {
-        simulation->emitters[i] = emitter_state(SCENE_AT(values, solver, 0)->spacing);
+        simulation->emitters[i] =
+            emitter_state(emitter_spacing(SCENE_AT(values, emitter, i), SCENE_AT(values, solver, 0)));
     }
     MoteResult result = scene_values_copy(simulation->scene, &simulation->before);
     if (result == MOTE_OK) {
@@ -101,6 +102,9 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     evaluate(simulation);
     simulation->settings = *SCENE_AT(&simulation->from, solver, 0);
     MoteResult result = mote_world_create(&simulation->settings, options, &simulation->world);
+    if (result == MOTE_OK) { // before bodies, whose groups come after the materials'
+        result = scene_set_materials(scene, simulation->world);
+    }
     if (result == MOTE_OK) {
         result = set_colliders(simulation);
     }
@@ -109,6 +113,12 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     }
     if (result == MOTE_OK) {
         result = scene_add_fluids(scene, simulation->world);
+    }
+    if (result == MOTE_OK) {
+        result = scene_add_grains(scene, simulation->world);
+    }
+    if (result == MOTE_OK) {
+        result = scene_add_bodies(scene, simulation->world, &simulation->bodies);
     }
     return result;
 }
@@ -145,6 +155,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     free(simulation->emitters);
     free(simulation->shapes);
     simulation_look_free(&simulation->look);
+    scene_bodies_free(&simulation->bodies);
     free(simulation);
 }
 

@@ -2,6 +2,7 @@
 #ifndef MOTE_SCENE_SIMULATION_H
 #define MOTE_SCENE_SIMULATION_H
 
+#include "scene/bodies_build.h"
 #include "scene/emitters.h"
 #include "scene/scene.h"
 
@@ -10,6 +11,12 @@ typedef struct SimulationLook {
     SceneValues values;            // at the picture's time
     MoteRenderMaterial *materials; // one a material of the scene
     MoteRenderShape *shapes;       // one a collider
+    MoteRenderMesh *meshes;        // of bodies, see body_look.c
+    uint32_t mesh_count;
+    uint32_t *body_meshes;     // row of `meshes` a body of the scene, or MOTE_NONE
+    uint32_t *group_materials; // a phase group
+    uint32_t group_count;
+    MoteRenderInstance *instances; // room for one a body of the world
 } SimulationLook;
 
 struct MoteSimulation {
@@ -23,6 +30,7 @@ struct MoteSimulation {
 
     EmitterState *emitters; // one an emitter of the scene
     MoteShape *shapes;      // room for one a collider or kill volume, whichever are more
+    SceneBodies bodies;
     SimulationLook look;
 
     bool failed; // a step went wrong half-way: only loading a state makes the simulation whole again
@@ -32,5 +40,9 @@ double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step);
 uint32_t simulation_emitter_count(const MoteSimulation *simulation);
 
 void simulation_look_free(SimulationLook *look); // look.c
+
+// Meshes, groups and room for instances, once (body_look.c); then the instances of a moment, with how many there are.
+MoteResult simulation_body_look_make(MoteSimulation *simulation);
+uint32_t simulation_body_instances(MoteSimulation *simulation);
 
 #endif

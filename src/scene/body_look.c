@@ -1,0 +1,171 @@
+// body_look.c - bodies in the picture: their meshes, which follow the particles, and an instance a body.
+#include "base/error.h"
+#include "scene/build.h"
+#include "scene/random.h"
+#include "scene/simulation.h"
+
+#include <stdlib.h>
+
+// ---- Meshes ----
+
+// Which particles each vertex of a model follows, in the frame that both are in.
+static MoteResult make_skin(BodyModel *model)
+{
+    if (model->skin_members != NULL) {
+        return MOTE_OK;
+    }
+    const size_t count = 4 * (size_t)model->mesh.vertex_count;
+    uint32_t *members = malloc(count * sizeof *members);
+    float *weights = malloc(count * sizeof *weights);
+    MoteVec3 *rests = malloc(count * sizeof *rests);
+    MoteResult result = members != NULL && weights != NULL && rests != NULL
+                            ? mesh_skin(&model->mesh, model->voxels.positions, model->voxels.count, members, weights)
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory for the skin of a body");
+    if (result != MOTE_OK) {
+        free(members);
+        free(weights);
+        free(rests);
+        return result;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rests[i] = model->voxels.positions[members[i]];
+    }
+    model->skin_members = members;
+    model->skin_weights = weights;
+    model->skin_rests = rests;
+    return MOTE_OK;
+}
+
+static MoteRenderMesh skinned_mesh(const BodyModel *model, const SceneBody *body, const SceneMaterial *material)
+{
+    return (MoteRenderMesh){
+        .vertex_count = model->mesh.vertex_count,
+        .triangle_count = model->mesh.triangle_count,
+        .positions = model->mesh.positions,
+        .normals = model->mesh.normals,
+        .triangles = model->mesh.triangles,
+        .members = model->skin_members,
+        .weights = model->skin_weights,
+        .rests = model->skin_rests,
+        .member_count = model->voxels.count,
+        .deforms = body->stiffness < 1.0f || body->cluster_spacing > 0.0f || body->plastic_yield > 0.0f,
+        .color = material->color,
+        .roughness = material->roughness,
+    };
+}
+
+static MoteResult make_meshes(MoteSimulation *simulation)
+{
+    const SceneValues *values = &simulation->scene->values;
+    SimulationLook *look = &simulation->look;
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, body) && result == MOTE_OK; i++) {
+        const SceneBody *body = SCENE_AT(values, body, i);
+        BodyModel *model = &simulation->bodies.models[simulation->bodies.element_models[i]];
+        look->body_meshes[i] = MOTE_NONE;
+        if (body->look == SCENE_BODY_PARTICLES) {
+            continue;
+        }
+        result = make_skin(model);
+        if (result == MOTE_OK) {
+            look->body_meshes[i] = look->mesh_count;
+            look->meshes[look->mesh_count++] = skinned_mesh(model, body, scene_material(values, body->material));
+        }
+    }
+    return result;
+}
+
+// ---- Groups ----
+
+// A material's group is its own number; bodies have groups of their own beyond.
+static MoteResult make_groups(MoteSimulation *simulation)
+{
+    const SceneValues *values = &simulation->scene->values;
+    const SceneBodies *bodies = &simulation->bodies;
+    const uint32_t materials = SCENE_COUNT(values, material);
+    uint32_t count = materials;
+    for (uint32_t i = 0; i < bodies->copy_count; i++) {
+        count = bodies->copies[i].group >= count ? bodies->copies[i].group + 1 : count;
+    }
+    uint32_t *groups = calloc(count, sizeof *groups);
+    if (groups == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of %u groups", simulation->scene->path, count);
+    }
+    for (uint32_t i = 0; i < materials; i++) {
+        groups[i] = i;
+    }
+    for (uint32_t i = 0; i < bodies->copy_count; i++) {
+        const SceneBody *body = SCENE_AT(values, body, bodies->copies[i].element);
+        groups[bodies->copies[i].group] = scene_material_index(values, scene_material(values, body->material));
+    }
+    simulation->look.group_materials = groups;
+    simulation->look.group_count = count;
+    return MOTE_OK;
+}
+
+MoteResult simulation_body_look_make(MoteSimulation *simulation)
+{
+    SimulationLook *look = &simulation->look;
+    if (look->group_materials != NULL || simulation->bodies.copy_count == 0) {
+        return MOTE_OK; // without bodies a group is its material's own
+    }
+    const uint32_t count = SCENE_COUNT(&simulation->scene->values, body);
+    free(look->meshes); // of a call that failed half-way
+    free(look->body_meshes);
+    free(look->instances);
+    look->mesh_count = 0;
+    look->meshes = calloc(count, sizeof *look->meshes);
+    look->body_meshes = calloc(count, sizeof *look->body_meshes);
+    look->instances = calloc(simulation->bodies.copy_count, sizeof *look->instances);
+    MoteResult result =
+        look->meshes != NULL && look->body_meshes != NULL && look->instances != NULL
+            ? make_meshes(simulation)
+            : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of its bodies", simulation->scene->path);
+    return result == MOTE_OK ? make_groups(simulation) : result;
+}
+
+// ---- Instances ----
+
+// Each component of the tint from 1 - variation to 1 + variation, and none negative.
+static MoteVec3 tint_of(const SceneBody *body, uint32_t number)
+{
+    const uint64_t seed = body->seed + UINT64_C(0x100000000);
+    const float v = body->tint_variation;
+    return (MoteVec3){1.0f + v * random_signed(seed, 3 * (uint64_t)number),
+                      1.0f + v * random_signed(seed, 3 * (uint64_t)number + 1),
+                      1.0f + v * random_signed(seed, 3 * (uint64_t)number + 2)};
+}
+
+uint32_t simulation_body_instances(MoteSimulation *simulation)
+{
+    const SceneBodies *bodies = &simulation->bodies;
+    const SimulationLook *look = &simulation->look;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < bodies->copy_count; i++) {
+        const BodyCopy *copy = &bodies->copies[i];
+        const SceneBody *body = SCENE_AT(&simulation->scene->values, body, copy->element);
+        if (look->body_meshes[copy->element] != MOTE_NONE) {
+            look->instances[count++] = (MoteRenderInstance){
+                .mesh = look->body_meshes[copy->element],
+                .look = body->look == SCENE_BODY_HIDDEN ? MOTE_LOOK_HIDDEN : MOTE_LOOK_SOLID,
+                .tint = tint_of(body, copy->number),
+                .pose.rotation = copy->rotation,
+                .scale = 1.0f,
+                .member_offset = copy->first_member,
+            };
+        }
+    }
+    return count;
+}
+
+MoteResult mote_simulation_render_meshes(MoteSimulation *simulation, const MoteRenderMesh **meshes, uint32_t *count)
+{
+    *meshes = NULL;
+    *count = 0;
+    const MoteResult result = simulation_body_look_make(simulation);
+    if (result == MOTE_OK) {
+        *meshes = simulation->look.meshes;
+        *count = simulation->look.mesh_count;
+    }
+    return result;
+}
