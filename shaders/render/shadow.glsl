@@ -35,7 +35,7 @@ float lit_share(vec2 at, float depth)
     const vec2 part = fract(texel);
     const vec2 between = (floor(texel) + 1.0) / float(frame.shadow_size);
     const vec4 depths = textureGather(sampler2D(shadow_depth_image, nearest_sampler), between);
-    const vec4 lit = vec4(greaterThanEqual(depths, vec4(depth))); // lower left, lower right, upper right, upper left
+    const vec4 lit = vec4(greaterThanEqual(depths, vec4(min(depth, 1.0)))); // lower left, lower right, upper right, upper left
     return mix(mix(lit.w, lit.z, part.x), mix(lit.x, lit.y, part.x), part.y);
 }
 
@@ -70,7 +70,8 @@ float sun_visibility(vec3 point, vec3 normal)
             const vec2 offset = widest * spiral_next(spiral, SEARCH);
             const ivec2 tap = ivec2((at + offset) * float(frame.shadow_size));
             const float found = texelFetch(shadow_depth_image, clamp(tap, ivec2(0), ivec2(frame.shadow_size) - 1), 0).x;
-            const float blocks = found < depth + dot(slope, offset) ? 1.0 : 0.0;
+            // The map ends at 1, where nothing is: the ground goes on beyond it.
+            const float blocks = found < min(depth + dot(slope, offset), 1.0) ? 1.0 : 0.0;
             blockers += blocks;
             distances += blocks * (place.z - found);
         }
