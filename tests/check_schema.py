@@ -18,8 +18,9 @@ except ImportError as missing:
 # counts, the order of keyframes, characters that C strings cannot hold, files that are missing, cameras that look at
 # themselves.
 BEYOND_A_SCHEMA = {
-    "bounds_crossed", "bounds_flat", "box_without_depth", "camera_on_target", "capsule_without_radius",
+    "bodies_in_2d", "body_cluster_radius", "body_copies_fraction", "body_mesh_missing", "bounds_crossed", "bounds_flat", "box_without_depth", "camera_on_target", "capsule_without_radius",
     "disc_without_radius", "emitter_stops_first", "fluid_block_without_size", "fluid_sphere_without_radius",
+    "grains_mesh_not_given",
     "keyframes_backwards", "keyframes_same_time", "keyframes_zero_size", "material_unknown", "nozzle_without_size",
     "sky_image_missing", "sky_image_not_given", "sphere_without_radius", "surrogate_alone", "too_many_particles",
     "too_many_particles_in_all", "zero_escape",

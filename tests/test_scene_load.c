@@ -88,7 +88,7 @@ static void check_element_is_default(SceneSection section, const void *element)
         const char *field = (const char *)element + key->offset;
         if (key->type == SCENE_STRING) {
             assert_string_equal(field, json_string_value(standard));
-        } else if (key->type == SCENE_PATH) {
+        } else if (key->type == SCENE_PATH || key->type == SCENE_MESH) {
             assert_string_equal(*(const char *const *)field, json_string_value(standard));
         } else if (key->type == SCENE_CHOICE) {
             const char *found = strstr(key->choices, json_string_value(standard));
@@ -121,7 +121,9 @@ static void test_defaults(void **state)
     assert_true(settings.gravity.y == -9.81f);
 
     MoteScene *scene = load("{ \"fluids\": [{}], \"emitters\": [{}], \"colliders\": [{ \"shape\": \"box\" }],"
-                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"cameras\": { \"a\": {} } }",
+                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"cameras\": { \"a\": {} },"
+                            "  \"bodies\": [{ \"mesh\": \"shape:box\", \"material\": \"wall\" }],"
+                            "  \"grains\": [{ \"material\": \"wall\" }] }",
                             NULL, 0);
     for (uint32_t s = 0; s < SCENE_SECTION_COUNT; s++) {
         const SceneElements *elements = &scene->values.sections[s];
@@ -403,7 +405,8 @@ static void test_error_texts(void **state)
     fails("{ \"fluid\": [] }",
           "@:1:3: fluid: found an unknown key, expected one of a scene's keys; did you mean \"fluids\"?");
     fails("{ \"zzz\": [] }",
-          "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, colliders, "
+          "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, bodies, "
+          "grains, colliders, "
           "emitters, kill_volumes, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
           "description");
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters

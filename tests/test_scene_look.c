@@ -129,7 +129,8 @@ static bool accepts(const SceneKey *key, double number)
 static void test_ranges(void **state)
 {
     (void)state;
-    static const char json[] = "{ \"colliders\": [{ \"shape\": \"plane\" }] }";
+    static const char json[] = "{ \"colliders\": [{ \"shape\": \"plane\" }],"
+                               "  \"bodies\": [{ \"mesh\": \"shape:box\", \"material\": \"wall\" }] }";
     fixture_write("scene.json", json, strlen(json));
     uint32_t tried = 0;
     for (uint32_t i = 0; i < scene_key_count; i++) {
