@@ -392,7 +392,7 @@ static void test_errors(void **state)
     expect_refused(BODY("\"mesh\": \"none.obj\""), ":1:71: bodies[0].mesh: found \"none.obj\", expected a mesh: ");
     expect_refused(BODY("\"mesh\": \"shape:cube\""), "bodies[0].mesh: found \"shape:cube\", expected a mesh: ");
     expect_refused(BODY("\"mesh\": \"shape:bowl_shell\""), "bodies[0].mesh: \"shape:bowl_shell\" cannot be filled");
-    expect_refused(BODY("\"mesh\": \"shape:box?y=0.001\", \"spacing\": 100"), "cannot be filled with particles");
+    expect_refused(BODY("\"mesh\": \"shape:torus\", \"spacing\": 5"), "cannot be filled with particles");
     expect_refused(BODY("\"mesh\": \"shape:box\", \"spacing\": 0.0001"), "cannot be filled with particles");
     expect_refused(BODY("\"mesh\": \"shape:box\", \"copies\": [1, 2.5, 1]"),
                    "bodies[0].copies[1]: found 2.5, expected a whole number");
