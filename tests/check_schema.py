@@ -19,6 +19,7 @@ except ImportError as missing:
 # themselves.
 BEYOND_A_SCHEMA = {
     "bodies_in_2d", "body_cluster_radius", "body_copies_fraction", "body_mesh_missing", "bounds_crossed", "bounds_flat", "box_without_depth", "camera_on_target", "capsule_without_radius",
+    "collider_mesh_inside_out", "collider_mesh_not_given",
     "disc_without_radius", "emitter_stops_first", "fluid_block_without_size", "fluid_sphere_without_radius",
     "grains_mesh_not_given",
     "keyframes_backwards", "keyframes_same_time", "keyframes_zero_size", "material_unknown", "nozzle_without_size",

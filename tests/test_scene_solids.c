@@ -362,6 +362,67 @@ static void test_states(void **state)
     }
 }
 
+// ---- Colliders from meshes ----------------------------------------------------------------------------------------
+
+// The height at which the only grain of a scene comes to rest near an x.
+static void expect_rest(const Running *running, double x, double height)
+{
+    const MoteParticleView view = fixture_view(running);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < view.count; i++) {
+        const float *p = view.positions + 4 * (size_t)i;
+        if (fabs((double)p[0] - x) < 0.2) {
+            expect_close((double)p[1], height, 2e-3, "height of a grain at rest");
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+}
+
+#define GRAIN(x, y) "{ \"material\": \"sand\", \"size\": [0.1, 0.1, 0.1], \"position\": [" x ", " y ", 0] }"
+#define SAND        "{ \"solver\": { \"spacing\": 0.1 }, \"materials\": { \"sand\": { \"static_friction\": 0.5 } }, "
+
+// Grains on a hull, on a field that is moved by keyframes, and in a container rest half a spacing from the surface.
+static void test_mesh_colliders(void **state)
+{
+    (void)state;
+    static const char solids[] = SAND "\"grains\": [" GRAIN("0", "1.2") ", " GRAIN(
+        "5", "1.2") "],"
+                    "  \"colliders\": [{ \"shape\": \"plane\", \"position\": [0, -1, 0] },"
+                    "    { \"shape\": \"hull\", \"mesh\": \"shape:box\", \"position\": [0, 0.5, 0] },"
+                    "    { \"shape\": \"mesh\", \"mesh\": \"shape:box?y=2\", \"fit_height\": 1, \"anchor\": \"base\","
+                    "      \"position\": { \"keyframes\": [[0, [5, 0, 0]], [0.5, [5, 0.25, 0]]] } }] }";
+    static const char container[] =
+        SAND "\"grains\": [" GRAIN("0", "1.2") "],"
+                                               "  \"colliders\": [{ \"shape\": \"mesh\", \"mesh\": \"shape:box\", "
+                                               "\"scale\": 2, \"field_mode\": \"outside\","
+                                               "    \"cell_size\": 0.05, \"position\": [0, 1.5, 0] }] }";
+    for (int b = 0; b < BACKENDS; b++) {
+        Running running = fixture_start(solids, backends[b]);
+        fixture_advance(&running, 60);
+        expect_rest(&running, 0, 1.05);
+        expect_rest(&running, 5, 1.30);
+        MoteRenderScene look;
+        const MoteRenderMesh *meshes;
+        uint32_t mesh_count;
+        expect_ok(mote_simulation_render_scene(running.simulation, NULL, &look));
+        expect_ok(mote_simulation_render_meshes(running.simulation, &meshes, &mesh_count));
+        assert_int_equal(mesh_count, 2);
+        assert_int_equal(look.shape_count, 1); // the plane
+        assert_int_equal(look.instance_count, 2);
+        assert_int_equal(look.instances[1].look, MOTE_LOOK_SOLID);
+        expect_vector(look.instances[1].pose.position, 5, 0.25, 0, 1e-6, "pose");
+        fixture_stop(&running);
+
+        running = fixture_start(container, backends[b]);
+        fixture_advance(&running, 60);
+        expect_rest(&running, 0, 0.55);
+        expect_ok(mote_simulation_render_scene(running.simulation, NULL, &look));
+        assert_int_equal(look.instances[0].look, MOTE_LOOK_GLASS);
+        fixture_stop(&running);
+    }
+}
+
 // ---- What is refused -------------------------------------------------------------------------------------------
 
 // A scene that is refused when it is read, or when it is made into a simulation.
@@ -392,7 +453,7 @@ static void test_errors(void **state)
     expect_refused(BODY("\"mesh\": \"none.obj\""), ":1:71: bodies[0].mesh: found \"none.obj\", expected a mesh: ");
     expect_refused(BODY("\"mesh\": \"shape:cube\""), "bodies[0].mesh: found \"shape:cube\", expected a mesh: ");
     expect_refused(BODY("\"mesh\": \"shape:bowl_shell\""), "bodies[0].mesh: \"shape:bowl_shell\" cannot be filled");
-    expect_refused(BODY("\"mesh\": \"shape:box?y=0.001\", \"spacing\": 100"), "cannot be filled with particles");
+    expect_refused(BODY("\"mesh\": \"shape:torus\", \"spacing\": 5"), "cannot be filled with particles");
     expect_refused(BODY("\"mesh\": \"shape:box\", \"spacing\": 0.0001"), "cannot be filled with particles");
     expect_refused(BODY("\"mesh\": \"shape:box\", \"copies\": [1, 2.5, 1]"),
                    "bodies[0].copies[1]: found 2.5, expected a whole number");
@@ -411,17 +472,27 @@ static void test_errors(void **state)
     expect_refused(GRAINS("\"size\": [100000, 100000, 100000]"), "check the size and solver.spacing");
     expect_refused(GRAINS("\"shape\": \"cylinder\", \"height\": 0"),
                    "grains[0].height: found 0, expected more than 0 m");
+    expect_refused("{ \"colliders\": [{ \"shape\": \"mesh\" }] }", "colliders[0].mesh: found no mesh");
+    expect_refused("{ \"colliders\": [{ \"shape\": \"box\", \"mesh\": \"shape:box\" }] }",
+                   "colliders[0].mesh: found a mesh, expected none");
+    expect_refused("{ \"colliders\": [{ \"shape\": \"mesh\", \"mesh\": \"shape:box\", \"inside_out\": true }] }",
+                   "colliders[0].inside_out: found true, expected false for a mesh");
+    expect_refused("{ \"colliders\": [{ \"shape\": \"mesh\", \"mesh\": \"shape:bowl_shell\" }] }",
+                   "colliders[0].mesh: \"shape:bowl_shell\" cannot be a collider");
+    expect_refused(
+        "{ \"colliders\": [{ \"shape\": \"mesh\", \"mesh\": \"shape:box\", \"friction_texture\": \"scene.json\" }] }",
+        "shape:box has no texture coordinates");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_box),         cmocka_unit_test(test_anchor_and_height),
-        cmocka_unit_test(test_copies),        cmocka_unit_test(test_friction_of_materials),
-        cmocka_unit_test(test_fillings),      cmocka_unit_test(test_jitter),
-        cmocka_unit_test(test_poured_grains), cmocka_unit_test(test_flat_grains),
-        cmocka_unit_test(test_looks),         cmocka_unit_test(test_states),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_a_box),          cmocka_unit_test(test_anchor_and_height),
+        cmocka_unit_test(test_copies),         cmocka_unit_test(test_friction_of_materials),
+        cmocka_unit_test(test_fillings),       cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_poured_grains),  cmocka_unit_test(test_flat_grains),
+        cmocka_unit_test(test_looks),          cmocka_unit_test(test_states),
+        cmocka_unit_test(test_mesh_colliders), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

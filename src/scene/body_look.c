@@ -1,4 +1,5 @@
-// body_look.c - bodies in the picture: their meshes, which follow the particles, and an instance a body.
+// body_look.c - meshes in the picture: those of bodies, which follow the particles, and of colliders, which have a
+// pose.
 #include "base/error.h"
 #include "scene/build.h"
 #include "scene/random.h"
@@ -54,6 +55,19 @@ static MoteRenderMesh skinned_mesh(const BodyModel *model, const SceneBody *body
     };
 }
 
+static MoteRenderMesh posed_mesh(const Mesh *mesh, const SceneMaterial *material)
+{
+    return (MoteRenderMesh){
+        .vertex_count = mesh->vertex_count,
+        .triangle_count = mesh->triangle_count,
+        .positions = mesh->positions,
+        .normals = mesh->normals,
+        .triangles = mesh->triangles,
+        .color = material->color,
+        .roughness = material->roughness,
+    };
+}
+
 static MoteResult make_meshes(MoteSimulation *simulation)
 {
     const SceneValues *values = &simulation->scene->values;
@@ -70,6 +84,15 @@ static MoteResult make_meshes(MoteSimulation *simulation)
         if (result == MOTE_OK) {
             look->body_meshes[i] = look->mesh_count;
             look->meshes[look->mesh_count++] = skinned_mesh(model, body, scene_material(values, body->material));
+        }
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider) && result == MOTE_OK; i++) {
+        const SceneCollider *collider = SCENE_AT(values, collider, i);
+        look->collider_rows[i] = MOTE_NONE;
+        if (scene_collider_has_mesh(collider)) {
+            look->collider_rows[i] = look->mesh_count;
+            look->meshes[look->mesh_count++] =
+                posed_mesh(&simulation->collider_meshes[i].mesh, scene_material(values, collider->material));
         }
     }
     return result;
@@ -106,19 +129,22 @@ static MoteResult make_groups(MoteSimulation *simulation)
 MoteResult simulation_body_look_make(MoteSimulation *simulation)
 {
     SimulationLook *look = &simulation->look;
-    if (look->group_materials != NULL || simulation->bodies.copy_count == 0) {
-        return MOTE_OK; // without bodies a group is its material's own
+    if (look->group_materials != NULL) {
+        return MOTE_OK;
     }
-    const uint32_t count = SCENE_COUNT(&simulation->scene->values, body);
+    const SceneValues *values = &simulation->scene->values;
+    const uint32_t bodies = SCENE_COUNT(values, body), colliders = SCENE_COUNT(values, collider);
     free(look->meshes); // of a call that failed half-way
     free(look->body_meshes);
+    free(look->collider_rows);
     free(look->instances);
     look->mesh_count = 0;
-    look->meshes = calloc(count, sizeof *look->meshes);
-    look->body_meshes = calloc(count, sizeof *look->body_meshes);
-    look->instances = calloc(simulation->bodies.copy_count, sizeof *look->instances);
+    look->meshes = calloc(bodies + colliders + 1u, sizeof *look->meshes);
+    look->body_meshes = calloc(bodies + 1u, sizeof *look->body_meshes);
+    look->collider_rows = calloc(colliders + 1u, sizeof *look->collider_rows);
+    look->instances = calloc(simulation->bodies.copy_count + colliders + 1u, sizeof *look->instances);
     MoteResult result =
-        look->meshes != NULL && look->body_meshes != NULL && look->instances != NULL
+        look->meshes != NULL && look->body_meshes != NULL && look->collider_rows != NULL && look->instances != NULL
             ? make_meshes(simulation)
             : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of its bodies", simulation->scene->path);
     return result == MOTE_OK ? make_groups(simulation) : result;
@@ -134,6 +160,30 @@ static MoteVec3 tint_of(const SceneBody *body, uint32_t number)
     return (MoteVec3){1.0f + v * random_signed(seed, 3 * (uint64_t)number),
                       1.0f + v * random_signed(seed, 3 * (uint64_t)number + 1),
                       1.0f + v * random_signed(seed, 3 * (uint64_t)number + 2)};
+}
+
+// Colliders at the picture's time.
+static uint32_t collider_instances(const MoteSimulation *simulation, MoteRenderInstance *instances)
+{
+    const SceneValues *values = &simulation->look.values;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
+        const SceneCollider *collider = SCENE_AT(values, collider, i);
+        if (simulation->look.collider_rows[i] == MOTE_NONE) {
+            continue;
+        }
+        const bool container =
+            collider->inside_out || (collider->shape == MOTE_SHAPE_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
+        const uint32_t automatic = container ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
+        instances[count++] = (MoteRenderInstance){
+            .mesh = simulation->look.collider_rows[i],
+            .look = collider->look == MOTE_LOOK_AUTO ? automatic : collider->look,
+            .tint = {1.0f, 1.0f, 1.0f},
+            .pose = {collider->position, scene_rotation(collider->rotation)},
+            .scale = 1.0f,
+        };
+    }
+    return count;
 }
 
 uint32_t simulation_body_instances(MoteSimulation *simulation)
@@ -155,7 +205,7 @@ uint32_t simulation_body_instances(MoteSimulation *simulation)
             };
         }
     }
-    return count;
+    return count + collider_instances(simulation, look->instances + count);
 }
 
 MoteResult mote_simulation_render_meshes(MoteSimulation *simulation, const MoteRenderMesh **meshes, uint32_t *count)

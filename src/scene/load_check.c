@@ -240,6 +240,23 @@ static void check_grains(SceneReader *reader, uint32_t i, const MoteSettings *se
     }
 }
 
+static void check_collider_mesh(SceneReader *reader, uint32_t i)
+{
+    const SceneCollider *collider = SCENE_AT(&reader->scene->values, collider, i);
+    const bool needed = collider->shape == MOTE_SHAPE_HULL || collider->shape == MOTE_SHAPE_FIELD;
+    const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
+    const ScenePath mesh = path_to_key(&parent, "mesh"), inside_out = path_to_key(&parent, "inside_out");
+    if (needed != (collider->mesh[0] != '\0')) {
+        scene_report(reader, &mesh, SCENE_AT_VALUE,
+                     needed ? "found no mesh, expected one for a hull or mesh"
+                            : "found a mesh, expected none unless the shape is \"hull\" or \"mesh\"");
+    }
+    if (collider->inside_out && collider->shape == MOTE_SHAPE_FIELD) {
+        scene_report(reader, &inside_out, SCENE_AT_VALUE,
+                     "found true, expected false for a mesh: \"field_mode\": \"outside\" makes a container");
+    }
+}
+
 // ---- Names -----------------------------------------------------------------------------------------------------
 
 static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
@@ -304,6 +321,9 @@ void scene_check(SceneReader *reader)
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
         check_material(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->material);
         check_shape(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->shape);
+        if (values_are_right) {
+            check_collider_mesh(reader, i);
+        }
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
         check_material(reader, SCENE_SECTION_emitter, i, SCENE_AT(values, emitter, i)->material);

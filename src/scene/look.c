@@ -166,6 +166,7 @@ void simulation_look_free(SimulationLook *look)
     free(look->shapes);
     free(look->meshes);
     free(look->body_meshes);
+    free(look->collider_rows);
     free(look->group_materials);
     free(look->instances);
     *look = (SimulationLook){0};
@@ -196,9 +197,11 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
             scene->path, chosen->name[0] != '\0' ? "cameras." : "camera", chosen->name, (double)position.x,
             (double)position.y, (double)position.z, time);
     }
-    const uint32_t colliders = SCENE_COUNT(values, collider);
-    for (uint32_t i = 0; i < colliders; i++) {
-        look->shapes[i] = collider_look(SCENE_AT(values, collider, i), values);
+    uint32_t shapes = 0; // meshes among the colliders are instances
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
+        if (!scene_collider_has_mesh(SCENE_AT(values, collider, i))) {
+            look->shapes[shapes++] = collider_look(SCENE_AT(values, collider, i), values);
+        }
     }
     *out = (MoteRenderScene){
         .camera = camera_look(chosen, time),
@@ -209,7 +212,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .materials = look->materials,
         .material_count = SCENE_COUNT(values, material),
         .shapes = look->shapes,
-        .shape_count = colliders,
+        .shape_count = shapes,
         .group_materials = look->group_materials,
         .group_count = look->group_count,
         .instances = look->instances,

@@ -70,6 +70,13 @@ typedef struct SceneCollider {
     bool inside_out;
     MoteVec3 position, rotation, size;
     float radius, height;
+    const char *mesh;
+    float scale, fit_height;
+    uint32_t anchor;     // SceneAnchor
+    uint32_t field_mode; // MoteFieldMode
+    float cell_size, offset;
+    uint32_t band;
+    const char *friction_texture;
     uint32_t look; // MoteLook
 } SceneCollider;
 

@@ -52,6 +52,7 @@ static MoteResult set_colliders(MoteSimulation *simulation)
         const SceneCollider *to = SCENE_AT(&simulation->to, collider, i);
         const SceneMaterial *material = scene_material(&simulation->to, to->material);
         simulation->shapes[i] = scene_collider_shape(SCENE_AT(&simulation->from, collider, i), to, material);
+        simulation->shapes[i].data = simulation->collider_meshes[i].data;
     }
     return mote_world_set_shapes(simulation->world, simulation->shapes, count);
 }
@@ -106,6 +107,9 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
         result = scene_set_materials(scene, simulation->world);
     }
     if (result == MOTE_OK) {
+        result = scene_add_collider_meshes(scene, simulation->world, &simulation->collider_meshes);
+    }
+    if (result == MOTE_OK) {
         result = set_colliders(simulation);
     }
     if (result == MOTE_OK) {
@@ -156,6 +160,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     free(simulation->shapes);
     simulation_look_free(&simulation->look);
     scene_bodies_free(&simulation->bodies);
+    scene_collider_meshes_free(simulation->scene, simulation->collider_meshes);
     free(simulation);
 }
 

@@ -3,6 +3,7 @@
 #define MOTE_SCENE_SIMULATION_H
 
 #include "scene/bodies_build.h"
+#include "scene/colliders_build.h"
 #include "scene/emitters.h"
 #include "scene/scene.h"
 
@@ -14,9 +15,10 @@ typedef struct SimulationLook {
     MoteRenderMesh *meshes;        // of bodies, see body_look.c
     uint32_t mesh_count;
     uint32_t *body_meshes;     // row of `meshes` a body of the scene, or MOTE_NONE
+    uint32_t *collider_rows;   // the same a collider
     uint32_t *group_materials; // a phase group
     uint32_t group_count;
-    MoteRenderInstance *instances; // room for one a body of the world
+    MoteRenderInstance *instances; // room for one a body of the world and one a collider
 } SimulationLook;
 
 struct MoteSimulation {
@@ -31,6 +33,7 @@ struct MoteSimulation {
     EmitterState *emitters; // one an emitter of the scene
     MoteShape *shapes;      // room for one a collider or kill volume, whichever are more
     SceneBodies bodies;
+    ColliderMesh *collider_meshes; // one a collider of the scene
     SimulationLook look;
 
     bool failed; // a step went wrong half-way: only loading a state makes the simulation whole again
