@@ -16,6 +16,7 @@
 #include "contacts.h"
 #include "matching.h"
 #include "pairs.h"
+#include "stacks.h"
 #include "forces.h"
 #include "velocity.h"
 

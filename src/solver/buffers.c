@@ -126,9 +126,6 @@ MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
     if (result == MOTE_OK && world->view.has_solids != 0u) {
         result = resize(world, CAPACITY_SOLIDS, room, world->view.particle_count);
     }
-    if (result == MOTE_OK && world->settings.stack_height == MOTE_STACK_CONTACTS) {
-        result = resize(world, CAPACITY_HEIGHTS, room, world->view.particle_count);
-    }
     if (result == MOTE_OK && world->recording_forces) {
         result = resize(world, CAPACITY_FORCES, MOTE_FORCE_COUNT * room, 0);
         result = result == MOTE_OK ? resize(world, CAPACITY_FORCE_MARKS, room, 0) : result;

@@ -6,6 +6,7 @@
 #include <math.h>
 
 static MoteResult find_neighbours(MoteWorld *world);
+static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
 static void predict_bodies(MoteWorld *world);
 static void solve_density(MoteWorld *world);
@@ -33,7 +34,8 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
         }
     }
     if (view->particle_count > 0) { // kill volumes may have taken the last ones
-        stabilize(world);           // lines 10-15
+        measure_stacks(world);
+        stabilize(world); // lines 10-15
         predict_bodies(world);
         for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
             view->iteration = i;
@@ -132,6 +134,17 @@ static void count_contacts(MoteWorld *world)
     LAUNCH(world, count_contacts);
     LAUNCH(world, count_cluster_contacts);
     LAUNCH(world, clear_pushes);
+}
+
+static void measure_stacks(MoteWorld *world)
+{
+    if (world->view.stack_by_contacts != 0u && world->view.has_solids != 0u) {
+        LAUNCH(world, raise_heights);
+        if (world->view.cluster_count > 0) {
+            LAUNCH(world, raise_clusters);
+        }
+        LAUNCH(world, keep_heights);
+    }
 }
 
 // Contacts that are violated before anything has moved are corrected without giving speed (UPP section 4.4).
@@ -393,7 +406,10 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->velocity_friction = settings->friction_model == MOTE_FRICTION_VELOCITY;
     view->stack_scaling = settings->stack_scaling;
     view->stack_ground = settings->stack_ground;
-    view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && view->heights != NULL;
+    view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
+    if (view->stack_by_contacts) {
+        view->heights = (float *)world_find_channel(world, STACK_HEIGHT_CHANNEL)->words;
+    }
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;

@@ -20,6 +20,16 @@ static bool finite3(MoteVec3 v)
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
 
+static Channel *look_up_channel(MoteWorld *world, const char *name)
+{
+    for (uint32_t c = 0; c < world->channel_count; c++) {
+        if (strcmp(world->channels[c].name, name) == 0) {
+            return &world->channels[c];
+        }
+    }
+    return NULL;
+}
+
 // ---- Settings ----------------------------------------------------------------------------------------------
 
 // What the solver cannot work with; the scene loader checks the finer ranges of the table.
@@ -110,7 +120,10 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     const bool other_iterations = settings->iterations != world->settings.iterations;
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
-    MoteResult result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]); // heights, if wanted now
+    MoteResult result = MOTE_OK;
+    if (settings->stack_height == MOTE_STACK_CONTACTS && look_up_channel(world, STACK_HEIGHT_CHANNEL) == NULL) {
+        result = mote_world_add_channel(world, STACK_HEIGHT_CHANNEL, 1);
+    }
     if (result == MOTE_OK && other_iterations && world->body_count > 0) {
         result = world_set_pulls(world);
     }
@@ -422,16 +435,6 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
 }
 
 // ---- Channels ----------------------------------------------------------------------------------------------
-
-static Channel *look_up_channel(MoteWorld *world, const char *name)
-{
-    for (uint32_t c = 0; c < world->channel_count; c++) {
-        if (strcmp(world->channels[c].name, name) == 0) {
-            return &world->channels[c];
-        }
-    }
-    return NULL;
-}
 
 Channel *world_find_channel(MoteWorld *world, const char *name)
 {

@@ -13,7 +13,6 @@ typedef enum Capacity {
     CAPACITY_PARTICLES_AND_ONE,
     CAPACITY_VORTICITY,   // particles, while vorticity confinement is on
     CAPACITY_SOLIDS,      // particles, once some are solid
-    CAPACITY_HEIGHTS,     // particles, while stacks are measured by contacts
     CAPACITY_FORCES,      // MOTE_FORCE_COUNT a particle, while they are recorded
     CAPACITY_FORCE_MARKS, // particles, while they are recorded
     CAPACITY_CELLS,
@@ -42,6 +41,8 @@ typedef enum Capacity {
     CAPACITY_WET_TEXELS,
     CAPACITY_COUNT
 } Capacity;
+
+#define STACK_HEIGHT_CHANNEL "stack_height" // m, where stacks are measured by contacts
 
 typedef struct Channel {
     char name[WORLD_CHANNEL_NAME_SIZE];
