@@ -206,7 +206,8 @@ typedef struct MoteMaterial {
     float kinetic_friction; // mu_k of UPP eq. 24
     float restitution;      // 0 to 1, between solid particles and with shapes
     float adhesion;         // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
-    float rolling_friction; // 0 to 1: 1 keeps grains from rolling, 0 lets them roll freely
+    float rolling_friction; // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
+                            // grains roll freely, 1 keeps them from rolling (as UPP's)
     uint32_t combine;       // MoteCombine
 } MoteMaterial;
 

@@ -158,7 +158,8 @@ void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
 {
     const float reach = longest_reach(view);
     const __m256 squared_reach = _mm256_set1_ps(reach * reach);
-    const bool plain = view->member_count == 0u && view->adhesion_range <= 0.0f && view->stack_by_contacts == 0u;
+    const bool plain = view->member_count == 0u && view->adhesion_range <= 0.0f && view->stack_by_contacts == 0u &&
+                       view->rolling == 0u;
     for (uint i = begin; i < end; i++) {
         const vec4 here = view->contact_points[i];
         if (here.w <= 0.0f) {

@@ -74,15 +74,20 @@ FUNCTION vec3 carried_along(VIEW_COMMA Shape shape, vec3 p, vec3 start)
 
 // Friction against a surface that moves through the step; `depth` is how far the contact pushed (UPP eq. 23 and 24 with
 // a partner of infinite mass).
-FUNCTION vec3 apply_friction(VIEW_COMMA Shape shape, Material pair, vec3 p, vec3 start, vec3 normal, float depth)
+FUNCTION vec3 apply_friction(VIEW_COMMA uint i, Shape shape, Material pair, vec3 p, vec3 start, vec3 normal,
+                             float depth)
 {
     if (pair.static_friction <= 0.0f && pair.kinetic_friction <= 0.0f) {
         return p;
     }
     const vec3 motion = v3_sub(p, carried_along(VIEW_HERE_COMMA shape, p, start));
     const float rough = depth * surface_roughness(VIEW_HERE_COMMA shape, to_shape(shape, p));
-    const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
-    return v3_add_scaled(p, sliding, -friction_share(pair, v3_length(sliding), rough));
+    vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
+    const bool turns = can_roll(VIEW_HERE_COMMA i);
+    if (turns) {
+        sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA i, normal, PARAMETER(margin) * PARAMETER(time_step)));
+    }
+    return v3_add_scaled(p, sliding, -slip_share(pair, v3_length(sliding), rough, turns));
 }
 
 // Draws a particle that is a little beyond contact towards the shape, once a step.
@@ -141,7 +146,7 @@ KERNEL(solve_contacts)
             }
             p = v3_add_scaled(p, normal, way_out.w);
             if (PARAMETER(velocity_friction) == 0u) {
-                p = apply_friction(VIEW_HERE_COMMA shape, pair, p, start, normal, way_out.w);
+                p = apply_friction(VIEW_HERE_COMMA i, shape, pair, p, start, normal, way_out.w);
             }
             touched = true;
         }

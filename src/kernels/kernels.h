@@ -12,11 +12,13 @@
 #include "predict.h"
 #include "neighbours.h"
 #include "bodies.h"
+#include "rolling.h"
 #include "density.h"
 #include "contacts.h"
 #include "matching.h"
 #include "pairs.h"
 #include "stacks.h"
+#include "spins.h"
 #include "forces.h"
 #include "velocity.h"
 

@@ -21,7 +21,7 @@ FUNCTION Material material_of(VIEW_COMMA uint phase)
 {
     const uint group = phase & PHASE_GROUP;
     if (PARAMETER(material_count) == 0u) {
-        Material none = {0.0f, 0.0f, 0.0f, 0.0f, 1.0f, COMBINE_AVERAGE, 0u, 0u};
+        Material none = {0.0f, 0.0f, 0.0f, 0.0f, ROLLING_NEVER, COMBINE_AVERAGE, 0u, 0u};
         return none;
     }
     uint row = group < PARAMETER(material_count) ? group : 0u;
@@ -67,8 +67,14 @@ FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
 // What holds between a particle and a shape. A liquid has nothing of its own to combine the shape's with.
 FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
 {
-    Material pair = {
-        shape.static_friction, shape.kinetic_friction, shape.restitution, shape.adhesion, 1.0f, shape.combine, 0u, 0u};
+    Material pair = {shape.static_friction,
+                     shape.kinetic_friction,
+                     shape.restitution,
+                     shape.adhesion,
+                     ROLLING_NEVER,
+                     shape.combine,
+                     0u,
+                     0u};
     if (!is_fluid(phase) && PARAMETER(material_count) != 0u) {
         const Material own = material_of(VIEW_HERE_COMMA phase);
         pair.static_friction = combine(own.static_friction, pair.static_friction, own.combine, shape.combine);

@@ -144,8 +144,17 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
     if (PARAMETER(stabilizing) == 0u && PARAMETER(velocity_friction) == 0u) {
         const Material pair = pair_material(VIEW_HERE_COMMA phase, other_phase);
         if (pair.static_friction > 0.0f || pair.kinetic_friction > 0.0f) {
-            const vec3 sliding = pair_sliding(VIEW_HERE_COMMA i, j, v3_from_v4(here), v3_from_v4(there), normal);
-            const float held = friction_share(pair, v3_length(sliding), contact.w);
+            vec3 sliding = pair_sliding(VIEW_HERE_COMMA i, j, v3_from_v4(here), v3_from_v4(there), normal);
+            const bool turns = can_roll(VIEW_HERE_COMMA i);
+            const bool other_turns = can_roll(VIEW_HERE_COMMA j);
+            const float lever = 0.5f * reach * PARAMETER(time_step);
+            if (turns) {
+                sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA i, normal, lever));
+            }
+            if (other_turns) {
+                sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA j, normal, lever));
+            }
+            const float held = slip_share(pair, v3_length(sliding), contact.w, turns || other_turns);
             delta = v3_add_scaled(delta, sliding, -held * share);
         }
     }

@@ -62,15 +62,17 @@ STRUCT(Shape)
 #define COMBINE_MULTIPLY 2u
 #define COMBINE_MAXIMUM  3u
 
+#define ROLLING_NEVER 1e20f
+
 // A MoteMaterial.
 STRUCT(Material)
 {
     float static_friction;
     float kinetic_friction;
     float restitution;
-    float adhesion; // m/s^2
-    float rolling_friction;
-    uint combine; // COMBINE_*
+    float adhesion;     // m/s^2
+    float rolling_rate; // 1/s, at which rolling friction takes spin; ROLLING_NEVER: it never rolls
+    uint combine;       // COMBINE_*
     uint unused_0, unused_1;
 };
 

@@ -89,7 +89,7 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
     MoteResult result = rows != NULL ? world_reserve(world, CAPACITY_MATERIALS, count, 0)
                                      : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u materials", count);
     if (result == MOTE_OK) {
-        world->sticky_materials = world->bouncing = false;
+        world->sticky_materials = world->bouncing = world->rolling = false;
         for (uint32_t i = 0; i < count; i++) {
             const MoteMaterial *m = &materials[i];
             rows[i] = (Material){
@@ -97,16 +97,21 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
                 .kinetic_friction = m->kinetic_friction,
                 .restitution = m->restitution,
                 .adhesion = m->adhesion,
-                .rolling_friction = m->rolling_friction,
+                .rolling_rate = m->rolling_friction < 1.0f ? -60.0f * logf(1.0f - m->rolling_friction) : ROLLING_NEVER,
                 .combine = m->combine,
             };
             world->sticky_materials |= m->adhesion > 0.0f;
             world->bouncing |= m->restitution > 0.0f;
+            world->rolling |= m->rolling_friction < 1.0f && (m->static_friction > 0.0f || m->kinetic_friction > 0.0f);
         }
         if (count > 0) {
             world->backend->functions->upload(world->backend, world->view.materials, rows, count * sizeof *rows);
         }
         world->view.material_count = count;
+        if (world->rolling && world_look_up_channel(world, SPIN_CHANNEL) == NULL) {
+            result = mote_world_add_channel(world, SPIN_CHANNEL, 4);
+            world->rolling = result == MOTE_OK;
+        }
         world->next_group = world->next_group > count ? world->next_group : count;
     }
     free(rows);

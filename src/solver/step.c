@@ -204,6 +204,11 @@ static void update_velocities(MoteWorld *world)
         LAUNCH(world, bounce_pairs);
     }
     LAUNCH(world, update_velocity);
+    if (view->rolling != 0u) {
+        LAUNCH(world, roll_grains);
+        world->backend->functions->copy(world->backend, view->spins, view->estimates,
+                                        (size_t)view->particle_count * sizeof(vec4));
+    }
     if (world->has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
         LAUNCH(world, smooth_velocity);
         swap(&view->velocities, &view->estimates); // the kernel wrote the new velocities to the estimates
@@ -411,6 +416,10 @@ void world_set_parameters(MoteWorld *world, float time_step)
         view->heights = (float *)world_find_channel(world, STACK_HEIGHT_CHANNEL)->words;
     }
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
+    view->rolling = world->rolling && view->has_solids != 0u;
+    if (view->rolling != 0u) {
+        view->spins = (vec4 *)world_find_channel(world, SPIN_CHANNEL)->words;
+    }
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;

@@ -20,7 +20,7 @@ static bool finite3(MoteVec3 v)
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
 
-static Channel *look_up_channel(MoteWorld *world, const char *name)
+Channel *world_look_up_channel(MoteWorld *world, const char *name)
 {
     for (uint32_t c = 0; c < world->channel_count; c++) {
         if (strcmp(world->channels[c].name, name) == 0) {
@@ -121,7 +121,7 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
     MoteResult result = MOTE_OK;
-    if (settings->stack_height == MOTE_STACK_CONTACTS && look_up_channel(world, STACK_HEIGHT_CHANNEL) == NULL) {
+    if (settings->stack_height == MOTE_STACK_CONTACTS && world_look_up_channel(world, STACK_HEIGHT_CHANNEL) == NULL) {
         result = mote_world_add_channel(world, STACK_HEIGHT_CHANNEL, 1);
     }
     if (result == MOTE_OK && other_iterations && world->body_count > 0) {
@@ -438,7 +438,7 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
 
 Channel *world_find_channel(MoteWorld *world, const char *name)
 {
-    Channel *channel = look_up_channel(world, name);
+    Channel *channel = world_look_up_channel(world, name);
     if (channel == NULL) {
         mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is not in the world", name);
     }
@@ -455,7 +455,7 @@ MoteResult mote_world_add_channel(MoteWorld *world, const char *name, uint32_t c
     if (components < 1 || components > 4) {
         return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" has %u components, expected 1 to 4", name, components);
     }
-    if (look_up_channel(world, name) != NULL) {
+    if (world_look_up_channel(world, name) != NULL) {
         return mote_fail(MOTE_ERROR_INPUT, "channel \"%s\" is in the world already", name);
     }
     if (world->channel_count == WORLD_CHANNEL_LIMIT) {

@@ -42,6 +42,7 @@ typedef enum Capacity {
     CAPACITY_COUNT
 } Capacity;
 
+#define SPIN_CHANNEL         "spin"         // rad/s and 0, of grains, where some roll
 #define STACK_HEIGHT_CHANNEL "stack_height" // m, where stacks are measured by contacts
 
 typedef struct Channel {
@@ -100,6 +101,7 @@ struct MoteWorld {
     bool has_fluid;                       // some particle there ever was is liquid
     bool sticky_materials, sticky_shapes; // some of them have adhesion
     bool bouncing;                        // some material has restitution
+    bool rolling;                         // some material lets grains roll
     bool recording_forces;
     float last_time_step; // s; 0 before the first step
     uint32_t next_group;  // above every group there ever was
@@ -125,7 +127,8 @@ MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
 void world_free_buffers(MoteWorld *world, Capacity first, Capacity end);
 // Forgets, without freeing, the buffers that belong to particles. buffers.c
 void world_drop_particles(MoteWorld *world);
-// NULL, with a message, if there is none of that name. world.c
+// NULL, without and with a message, if there is none of that name. world.c
+Channel *world_look_up_channel(MoteWorld *world, const char *name);
 Channel *world_find_channel(MoteWorld *world, const char *name);
 
 // Makes room for what only solid particles have, once there are some. solids.c

@@ -1,0 +1,72 @@
+// spins.h - the spins of rolling grains at the end of a step: what they slip against their neighbours and shapes is
+// turned into spin, and rolling friction takes its share.
+#ifndef MOTE_SPINS_H
+#define MOTE_SPINS_H
+
+// Adds to the sum of changes of spin (xyz) and the number of contacts (w). `slip` is the velocity of the grain's
+// surface against what it touches.
+FUNCTION vec4 add_grip(vec4 sum, vec3 normal, vec3 slip, float radius, float share)
+{
+    const vec3 change = v3_scale(v3_cross(normal, slip), share / radius);
+    return v4(sum.x + change.x, sum.y + change.y, sum.z + change.z, sum.w + 1.0f);
+}
+
+KERNEL(roll_grains)
+{
+    const vec4 spin = LOAD(spins, i);
+    if (!can_roll(VIEW_HERE_COMMA i)) {
+        STORE(estimates, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        return;
+    }
+    const vec3 here = v3_from_v4(LOAD(positions, i));
+    const vec3 velocity = v3_from_v4(LOAD(velocities, i));
+    const uint phase = LOAD(phases, i);
+    const float reach = PARAMETER(contact_distance);
+    const float radius = 0.5f * reach;
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const uint other_phase = LOAD(phases, j);
+        const vec3 offset = v3_sub(here, v3_from_v4(LOAD(positions, j)));
+        if (is_fluid(other_phase) || !can_touch(phase, other_phase)) {
+            continue;
+        }
+        const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
+        if (contact.w < -0.02f * reach) {
+            continue;
+        }
+        const vec3 normal = v3_from_v4(contact);
+        const bool both = can_roll(VIEW_HERE_COMMA j);
+        vec3 slip =
+            v3_add(v3_sub(velocity, v3_from_v4(LOAD(velocities, j))), surface_spin(VIEW_HERE_COMMA i, normal, radius));
+        if (both) {
+            slip = v3_add(slip, surface_spin(VIEW_HERE_COMMA j, normal, radius));
+        }
+        sum = add_grip(sum, normal, slip, radius, both ? 0.5f : 1.0f);
+    }
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        const vec3 local = to_shape(shape, here);
+        const float margin = max_f32(PARAMETER(margin), 1e-6f);
+        const vec4 contact = penetration(VIEW_HERE_COMMA shape, local, 1.02f * margin + 1e-6f);
+        const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
+        if (contact.w <= 0.0f || (pair.static_friction <= 0.0f && pair.kinetic_friction <= 0.0f)) {
+            continue;
+        }
+        const vec3 normal = rotate(shape.rotation, v3_from_v4(contact));
+        const vec3 surface = v3_scale(v3_sub(here, from_shape_at_start(shape, local)), 1.0f / PARAMETER(time_step));
+        const vec3 slip = v3_add(v3_sub(velocity, surface), surface_spin(VIEW_HERE_COMMA i, normal, margin));
+        sum = add_grip(sum, normal, slip, margin, 1.0f);
+    }
+    vec3 turned = v3_from_v4(spin);
+    if (sum.w > 0.0f) {
+        const float rate = material_of(VIEW_HERE_COMMA phase).rolling_rate;
+        turned = v3_add_scaled(turned, v3_from_v4(sum), 1.0f / sum.w);
+        turned = v3_scale(turned, exponential(-rate * PARAMETER(time_step)));
+    }
+    STORE(estimates, i, v4_from_v3(turned, 0.0f));
+}
+
+#endif
