@@ -236,7 +236,7 @@ typedef struct MoteFieldOptions {
     uint32_t mode;          // MoteFieldMode
     float cell_size;        // m; a file has its own
     float offset;           // m, how far the solid reaches beyond the mesh; a shell has one cell by default
-    uint32_t band;          // cells with exact distances outside the mesh; 0 is 4, at most 64
+    uint32_t band;          // cells with distances outside the mesh; 0 is 4, or 16 for a container; at most 64
     uint32_t interior_band; // the same inside; 0 is all of it, so that nothing is ever too deep inside to find out
 
     // Per texel of a texture over the uvs, in rows: what friction coefficients are multiplied by.
@@ -258,6 +258,8 @@ typedef struct MoteFieldInfo {
     uint64_t bytes;           // on the device
 } MoteFieldInfo;
 MOTE_API MoteFieldInfo mote_field_info(const MoteField *field);
+// An OpenVDB file of the distances that particles feel, to be looked at or read again; the triangles are not in it.
+MOTE_API MoteResult mote_field_save(const MoteField *field, const char *path);
 
 // ---- The world ---------------------------------------------------------------------------------------------
 

@@ -101,8 +101,11 @@ static void compare_distances(const TestBackend *backend, const KnownMesh *known
         const double wanted = (mode == MOTE_FIELD_SHELL ? fabs(d) : sign * d) - options.offset;
         const vec4 found = felt(world, shape.data, p);
         expect_near(v3_length(v3_from_v4(found)), 1.0, 1e-5, "the length of a normal");
-        // Outside the mesh the band is 4 cells beyond the offset surface; inside it is all of it, but a shell has none.
-        const double outer = mode == MOTE_FIELD_OUTSIDE ? d : mode == MOTE_FIELD_SHELL ? wanted : d - options.offset;
+        // Outside the mesh the band is 4 cells beyond the offset surface, 16 of a container; inside it is all of it,
+        // but a shell has none.
+        const double outer = mode == MOTE_FIELD_OUTSIDE ? d - 12.0 * cell
+                             : mode == MOTE_FIELD_SHELL ? wanted
+                                                        : d - options.offset;
         if (outer > 4.0 * cell) {
             assert_true(sign * found.w > 3.0 * cell);
             assert_true(sign * found.w < sign * wanted + 0.5 * cell); // sphere tracing may go so far
@@ -408,6 +411,279 @@ static void particles_wet_what_they_touch(void **state)
     mesh_free(&slab);
 }
 
+// ---- Containers, depth, other poses ----
+
+// Everything but the inside of a torus is solid: particles from anywhere come in and stay.
+static void a_container_takes_everything_in(void **state)
+{
+    MoteSettings settings = mote_default_settings();
+    settings.spacing = 0.05f;
+    TestMesh torus = mesh_torus(0.5, 0.2, 48);
+    for (int turned = 0; turned < 2; turned++) { // as its own mode, and as a shape turned inside out
+        MoteWorld *world = make_world(*state, &settings);
+        MoteFieldOptions options = field_of(&torus, turned != 0 ? MOTE_FIELD_INSIDE : MOTE_FIELD_OUTSIDE, 0.03f);
+        options.band = 16; // what a container has by default: more than the radius of the torus's hole
+        MoteShape shape = add_field(world, &options);
+        shape.inside_out = turned != 0;
+        expect_ok(mote_world_set_shapes(world, &shape, 1));
+        MoteVec3 points[200];
+        for (int i = 0; i < 200; i++) {
+            points[i] = random_in_box(NOWHERE, i % 4 == 0 ? 20.0f : 0.8f);
+        }
+        add_points(world, points, 200, 0);
+        run_steps(world, 60, 1.0f / 60.0f);
+        const MoteParticleView view = read_view(world);
+        for (uint32_t i = 0; i < view.count; i++) {
+            const float *p = view.positions + 4 * (size_t)i;
+            assert_true(exact_torus(p[0], p[1], p[2]) < -0.01);
+        }
+        mote_world_destroy(world);
+    }
+    mesh_free(&torus);
+}
+
+// However deep inside, a particle finds out, and without speed (UPP section 4.4).
+static void the_deepest_particle_gets_out(void **state)
+{
+    MoteSettings settings = mote_default_settings();
+    settings.gravity = NOWHERE;
+    settings.stabilization_iterations = 2;
+    TestMesh sphere = mesh_sphere(0.5, 40);
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteFieldOptions options = field_of(&sphere, MOTE_FIELD_INSIDE, 0.02f);
+    const MoteShape shape = add_field(world, &options);
+    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    MoteVec3 points[100] = {{0, 0, 0}};
+    for (int i = 1; i < 100; i++) {
+        points[i] = random_in_box(NOWHERE, 0.28f);
+    }
+    add_points(world, points, 100, 0);
+    run_steps(world, 3, 1.0f / 60.0f);
+    const MoteParticleView view = read_view(world);
+    for (uint32_t i = 0; i < view.count; i++) {
+        const float *p = view.positions + 4 * (size_t)i, *v = view.velocities + 4 * (size_t)i;
+        assert_true(exact_sphere(p[0], p[1], p[2]) > 0.0 && exact_sphere(p[0], p[1], p[2]) < 0.2);
+        assert_true(sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) < 0.1f * 0.5f * 60.0f);
+    }
+    mote_world_destroy(world);
+    mesh_free(&sphere);
+}
+
+// Fields change places in memory when one grows: what particles feel does not, nor after a snapshot is restored.
+static void fields_can_be_replaced(void **state)
+{
+    TestMesh small = mesh_sphere(0.2, 20), large = mesh_sphere(0.5, 40);
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteFieldOptions few = field_of(&small, MOTE_FIELD_INSIDE, 0.05f),
+                           many = field_of(&large, MOTE_FIELD_INSIDE, 0.03f);
+    MoteShape first = add_field(world, &few), second = add_field(world, &few);
+    second.from.position.x = second.to.position.x = 2.0f;
+    first.static_friction = second.static_friction = 1.0f; // not to slide off the top
+    const MoteShape shapes[2] = {first, second};
+    expect_ok(mote_world_set_shapes(world, shapes, 2));
+    MoteField *grown = make_field(&many);
+    expect_ok(mote_world_set_field(world, first.data, grown));
+    assert_true(mote_field_info(grown).voxels > 10000 && mote_field_info(grown).highest.x > 0.5f);
+    mote_field_destroy(grown);
+    add_grain(world, (MoteVec3){0, 1, 0}, NOWHERE);
+    add_grain(world, (MoteVec3){2, 1, 0}, NOWHERE);
+    WorldSnapshot snapshot;
+    expect_ok(world_snapshot_take(world, &snapshot));
+    double lowest[2] = {2, 2};
+    for (int round = 0; round < 2; round++) {
+        for (int step = 0; step < 30; step++) {
+            run_steps(world, 1, 1.0f / 60.0f);
+            const MoteParticleView view = read_view(world);
+            for (uint32_t i = 0; i < 2; i++) {
+                lowest[view.ids[i]] = fmin(lowest[view.ids[i]], view.positions[4 * i + 1]);
+            }
+        }
+        const double margin = settings.collision_distance * settings.spacing;
+        expect_near(lowest[0], 0.5 + margin, 0.01, "where a grain comes to rest on the larger sphere");
+        expect_near(lowest[1], 0.2 + margin, 0.01, "where a grain comes to rest on the smaller one");
+        expect_ok(world_snapshot_restore(world, &snapshot));
+    }
+    world_snapshot_free(&snapshot);
+    expect_ok(mote_world_clear_fields(world));
+    expect_error(mote_world_set_shapes(world, &first, 1), MOTE_ERROR_INPUT,
+                 "shape 0 refers to field 0, expected less than the world's 0");
+    mote_world_destroy(world);
+    mesh_free(&small);
+    mesh_free(&large);
+}
+
+// ---- Files ----
+
+static void files_give_the_same_distances(void **state)
+{
+    const char *path = MOTE_BINARY_DIR "/test_field.vdb";
+    TestMesh torus = mesh_torus(0.5, 0.2, 40);
+    MoteFieldOptions options = field_of(&torus, MOTE_FIELD_INSIDE, 0.03f);
+    MoteField *made = make_field(&options);
+    expect_ok(mote_field_save(made, path));
+    mote_field_destroy(made);
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape from_mesh = add_field(world, &options);
+    MoteFieldOptions file = {.path = path, .grid = "surface"};
+    const MoteShape from_file = add_field(world, &file);
+    file.grid = NULL;
+    file.mode = MOTE_FIELD_OUTSIDE;
+    const MoteShape turned = add_field(world, &file);
+    for (int n = 0; n < 5000; n++) {
+        const MoteVec3 p = random_in_box(NOWHERE, 0.9f);
+        const vec4 a = felt(world, from_mesh.data, p), b = felt(world, from_file.data, p),
+                   c = felt(world, turned.data, p);
+        assert_true(memcmp(&a, &b, sizeof a) == 0);
+        expect_near(c.w, -a.w, 1e-6, "the distance of the same file as a container");
+    }
+    mote_world_destroy(world);
+    MoteField *none = NULL;
+    file.grid = "density";
+    expect_error(mote_field_create(&file, &none), MOTE_ERROR_INPUT,
+                 "no level set of floats named density, found: surface");
+    file.path = MOTE_BINARY_DIR "/no_such_file.vdb";
+    expect_error(mote_field_create(&file, &none), MOTE_ERROR_IO, "no_such_file.vdb: is no file that can be read");
+    // Cut short anywhere, or with other bytes in its header.
+    FILE *whole = fopen(path, "rb");
+    assert_non_null(whole);
+    static unsigned char bytes[1 << 20];
+    const size_t size = fread(bytes, 1, sizeof bytes, whole);
+    fclose(whole);
+    assert_true(size > 1000);
+    file.grid = NULL;
+    file.path = MOTE_BINARY_DIR "/test_field_broken.vdb";
+    for (int n = 0; n < 12; n++) {
+        FILE *broken = fopen(file.path, "wb");
+        assert_non_null(broken);
+        fwrite(bytes, 1, n < 10 ? size * (size_t)n / 10 : size, broken);
+        if (n >= 10) {
+            fseek(broken, n == 10 ? 0 : 4, SEEK_SET);
+            fputs("nonsense", broken);
+        }
+        fclose(broken);
+        assert_int_not_equal(mote_field_create(&file, &none), MOTE_OK);
+        assert_null(none);
+    }
+    remove(file.path);
+    remove(path);
+    mesh_free(&torus);
+}
+
+// ---- Refusals ----
+
+static void meshes_that_cannot_be(void **state)
+{
+    (void)state;
+    MoteField *field = NULL;
+    TestMesh box = mesh_box((MoteVec3){1, 1, 1});
+    MoteFieldOptions options = field_of(&box, MOTE_FIELD_INSIDE, 0.1f);
+    options.name = "crate";
+    MoteFieldOptions bad = options;
+    bad.triangle_count = 0;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "crate: is empty (8 vertices, 0 triangles)");
+    bad = options;
+    bad.mode = 3;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "crate: field mode 3");
+    for (int n = 0; n < 4; n++) {
+        const float sizes[] = {0.0f, -1.0f, NAN, INFINITY};
+        bad = options;
+        bad.cell_size = sizes[n];
+        expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "expected a number above 0");
+    }
+    bad = options;
+    bad.cell_size = 1e-3f;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "about 8.12e+09 cells");
+    bad.mode = MOTE_FIELD_SHELL;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "expected at most 134217728 cells");
+    bad.cell_size = 1e-30f;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "choose larger cells");
+    bad = options;
+    bad.mode = MOTE_FIELD_SHELL;
+    bad.offset = 0.05f;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "a shell with an offset of 0.05 m");
+    bad = options;
+    bad.wet_width = bad.wet_height = 4;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "has no texture coordinates");
+    // Open: without its last face, one that is hardly so, and one that is cut apart but whole.
+    bad = options;
+    bad.triangle_count = 10;
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "crate: is open: 4 of its edges");
+    expect_error(mote_field_create(&bad, &field), MOTE_ERROR_INPUT, "use mode shell");
+    bad.mode = MOTE_FIELD_SHELL;
+    expect_ok(mote_field_create(&bad, &field));
+    mote_field_destroy(field);
+    // Vertices that are not numbers, or not there.
+    box.positions[3].y = NAN;
+    expect_error(mote_field_create(&options, &field), MOTE_ERROR_INPUT, "crate: vertex 3 is (1, nan, -1)");
+    box.positions[3].y = 1.0f;
+    const uint32_t before = box.triangles[4];
+    box.triangles[4] = 8;
+    expect_error(mote_field_create(&options, &field), MOTE_ERROR_INPUT,
+                 "triangle 1 refers to vertex 8, expected less than 8");
+    box.triangles[4] = before;
+    assert_null(field);
+    // A million triangles without area, and then with one that has.
+    TestMesh many = mesh_with_room(3, 1000000);
+    many.position_count = 3;
+    many.positions[1].x = many.positions[2].y = 1.0f;
+    for (uint32_t t = 0; t < 1000000; t++) {
+        mesh_add_triangle(&many, t % 2, t % 2, 1);
+    }
+    MoteFieldOptions flat = field_of(&many, MOTE_FIELD_SHELL, 0.1f);
+    expect_error(mote_field_create(&flat, &field), MOTE_ERROR_INPUT, "none of its 1000000 triangles has an area");
+    many.triangles[2999999] = 2;
+    many.triangles[2999998] = 1;
+    many.triangles[2999997] = 0;
+    flat.mode = MOTE_FIELD_INSIDE;
+    expect_error(mote_field_create(&flat, &field), MOTE_ERROR_INPUT, "3 of its edges");
+    mesh_free(&many);
+    mesh_free(&box);
+}
+
+// Two boxes that run through each other, a third that hangs on one by an edge alone, triangles facing either way: the
+// inside is still the union.
+static void broken_meshes_have_an_inside(void **state)
+{
+    TestMesh mesh = mesh_with_room(24, 36);
+    const float shift[3][3] = {{0, 0, 0}, {0.5f, 0.3f, 0.2f}, {-0.8f, 0.8f, 0.0f}};
+    for (uint32_t b = 0; b < 3; b++) {
+        TestMesh box = mesh_box((MoteVec3){0.4f, 0.4f, 0.4f});
+        for (uint32_t t = 0; t < 12; t++) {
+            const uint32_t *c = box.triangles + 3 * (size_t)t;
+            mesh_add_triangle(&mesh, 8 * b + c[0], 8 * b + c[t % 3 == 0 ? 1 : 2], 8 * b + c[t % 3 == 0 ? 2 : 1]);
+        }
+        for (uint32_t i = 0; i < 8; i++) {
+            const MoteVec3 p = box.positions[i];
+            mesh.positions[8 * b + i] = (MoteVec3){p.x + shift[b][0], p.y + shift[b][1], p.z + shift[b][2]};
+        }
+        mesh_free(&box);
+    }
+    mesh.position_count = 24;
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    const float cell = 0.04f;
+    const MoteFieldOptions options = field_of(&mesh, MOTE_FIELD_INSIDE, cell);
+    const MoteShape shape = add_field(world, &options);
+    int inside = 0;
+    for (int n = 0; n < 20000; n++) {
+        const MoteVec3 p = random_in_box(NOWHERE, 1.4f);
+        double d = INFINITY;
+        for (int b = 0; b < 3; b++) {
+            const float x = fabsf(p.x - shift[b][0]), y = fabsf(p.y - shift[b][1]), z = fabsf(p.z - shift[b][2]);
+            d = fmin(d, fmaxf(x, fmaxf(y, z)) - 0.4f);
+        }
+        if (fabs(d) > cell) {
+            assert_true((felt(world, shape.data, p).w < 0.0f) == (d < 0.0));
+            inside += d < 0.0;
+        }
+    }
+    assert_true(inside > 1000);
+    mote_world_destroy(world);
+    mesh_free(&mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +692,12 @@ int main(void)
         ON_EVERY_BACKEND(a_bowl_holds_water),
         ON_EVERY_BACKEND(nothing_tunnels_through_a_wall),
         cmocka_unit_test(backends_sample_the_same_bits),
+        ON_EVERY_BACKEND(a_container_takes_everything_in),
+        ON_EVERY_BACKEND(the_deepest_particle_gets_out),
+        ON_EVERY_BACKEND(fields_can_be_replaced),
+        ON_BACKEND(files_give_the_same_distances, "portable cpu", 1),
+        cmocka_unit_test(meshes_that_cannot_be),
+        ON_BACKEND(broken_meshes_have_an_inside, "portable cpu", 1),
         ON_EVERY_BACKEND(a_turning_field_carries),
         ON_EVERY_BACKEND(friction_comes_from_a_texture),
         ON_EVERY_BACKEND(particles_wet_what_they_touch),

@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-    DEFAULT_BAND = 4, // cells
+    DEFAULT_BAND = 4,    // cells
+    CONTAINER_BAND = 16, // what is outside a container must find the way in
     BAND_LIMIT = 64
 };
 static const double CELL_LIMIT = 134217728.0; // 2^27: half a gigabyte of distances, and as much of triangle numbers
@@ -218,6 +219,7 @@ static MoteResult pack(const char *name, const MoteFieldOptions *options, const 
     copy_part(field, field->velocities, options->velocities, 3 * vertices);
     copy_part(field, field->uvs, options->uvs, 2 * vertices);
     copy_part(field, field->friction, options->friction, texels);
+    field->grid_words = grids->distances.word_count;
     field->distances = distances + root_of(&grids->distances);
     field->closest = surface ? closest + root_of(&grids->closest) : FIELD_NOTHING;
     field->friction_width = field->friction != FIELD_NOTHING ? options->friction_width : 0;
@@ -243,7 +245,9 @@ static MoteResult make_grids(const char *name, const MoteFieldOptions *options, 
         .mode = options->mode,
         .cell_size = options->cell_size,
         .offset = options->offset,
-        .band = (float)(options->band > 0 ? options->band : DEFAULT_BAND),
+        .band = (float)(options->band > 0                     ? options->band
+                        : options->mode == MOTE_FIELD_OUTSIDE ? CONTAINER_BAND
+                                                              : DEFAULT_BAND),
         .interior = options->interior_band > 0 ? (float)options->interior_band : FLT_MAX,
         .with_closest = options->velocities != NULL || options->uvs != NULL,
     };
@@ -315,4 +319,9 @@ MoteFieldInfo mote_field_info(const MoteField *field)
                            .highest = field->highest,
                            .voxels = field->voxels,
                            .bytes = field->word_count * 4};
+}
+
+MoteResult mote_field_save(const MoteField *field, const char *path)
+{
+    return grid_write(path, field->words, field->grid_words);
 }

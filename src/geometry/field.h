@@ -21,6 +21,7 @@ struct MoteField {
     // All parts one after the other; below, the word where each begins, or FIELD_NOTHING.
     uint32_t *words;
     uint64_t word_count; // a multiple of 8: NanoVDB's 32 bytes
+    uint64_t grid_words; // of the grid of distances, which comes first
     uint32_t distances;  // root node of a NanoVDB grid of floats
     uint32_t closest;    // root node of a NanoVDB grid of int32: the nearest triangle
     uint32_t vertices;   // 3 floats a vertex

@@ -6,6 +6,7 @@
 
 // The library and this file must agree on one copy of OpenVDB's static data: hidden, initialize() crashes.
 #pragma GCC visibility push(default)
+#include <nanovdb/util/NanoToOpenVDB.h>
 #include <nanovdb/util/OpenToNanoVDB.h>
 #include <openvdb/openvdb.h>
 #include <openvdb/math/Proximity.h>
@@ -19,13 +20,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace {
 
 constexpr int REFINING_ROUNDS = 2;
+constexpr float REFINED_CELLS = 6.0f; // farther off, a fraction of a cell does no harm
 
 // Triangles as OpenVDB asks for them, in voxels.
 struct MeshAdapter {
@@ -67,8 +72,8 @@ template <typename Work> MoteResult guarded(const char *name, const Work &work)
 template <typename GridType> GridBlob to_blob(const GridType &grid)
 {
     const auto handle = nanovdb::openToNanoVDB(grid, nanovdb::StatsMode::Disable, nanovdb::ChecksumMode::Disable);
-    GridBlob blob = {nullptr, handle.size() / 4};
-    blob.words = static_cast<uint32_t *>(std::malloc(handle.size()));
+    GridBlob blob = {nullptr, handle.size() / 4}; // NanoVDB's sizes are multiples of its alignment
+    blob.words = static_cast<uint32_t *>(std::aligned_alloc(NANOVDB_DATA_ALIGNMENT, handle.size()));
     if (blob.words == nullptr) {
         throw std::bad_alloc();
     }
@@ -192,7 +197,7 @@ extern "C" MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3
             mesh, *transform, options->band + outwards + 1.0f, interior,
             shell ? openvdb::tools::UNSIGNED_DISTANCE_FIELD : openvdb::tools::DISABLE_RENORMALIZATION, &closest);
         for (int round = 0; round < REFINING_ROUNDS; round++) {
-            refine(*grid, closest, mesh, options->band + outwards + 1.0f);
+            refine(*grid, closest, mesh, std::min(options->band, REFINED_CELLS) + outwards + 1.0f);
         }
         return finish(*grid, options->with_closest ? &closest : nullptr, *options, out);
     });
@@ -207,6 +212,10 @@ extern "C" MoteResult grids_from_file(const GridOptions *options, const char *pa
 {
     *out = {};
     const MoteResult result = guarded(options->name, [&] {
+        std::error_code unreadable;
+        if (!std::filesystem::is_regular_file(path, unreadable)) {
+            return mote_fail(MOTE_ERROR_IO, "%s: is no file that can be read, expected an OpenVDB file", path);
+        }
         openvdb::io::File file(path);
         file.open(false);
         openvdb::FloatGrid::Ptr grid;
@@ -253,6 +262,22 @@ extern "C" MoteResult grids_from_file(const GridOptions *options, const char *pa
         grids_free(out);
     }
     return result;
+}
+
+extern "C" MoteResult grid_write(const char *path, const uint32_t *words, uint64_t word_count)
+{
+    return guarded(path, [&] {
+        auto buffer = nanovdb::HostBuffer::create(word_count * 4);
+        std::memcpy(buffer.data(), words, word_count * 4);
+        const nanovdb::GridHandle<nanovdb::HostBuffer> handle(std::move(buffer));
+        const openvdb::GridBase::Ptr grid = nanovdb::nanoToOpenVDB(handle);
+        grid->setName("surface");
+        grid->setGridClass(openvdb::GRID_LEVEL_SET);
+        openvdb::io::File file(path);
+        file.write(openvdb::GridPtrVec{grid});
+        file.close();
+        return MOTE_OK;
+    });
 }
 
 extern "C" uint32_t grid_voxel_bits(const GridBlob *blob, int32_t x, int32_t y, int32_t z)

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// A NanoVDB grid in memory from malloc.
+// A NanoVDB grid in memory from aligned_alloc.
 typedef struct GridBlob {
     uint32_t *words;
     uint64_t word_count;
@@ -39,6 +39,8 @@ MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3 *positions
                            const uint32_t *triangles, uint32_t triangle_count, FieldGrids *out);
 // A float level set from an OpenVDB file; `grid` NULL is the first one of its kind.
 MoteResult grids_from_file(const GridOptions *options, const char *path, const char *grid, FieldGrids *out);
+// An OpenVDB file of a NanoVDB grid's words.
+MoteResult grid_write(const char *path, const uint32_t *words, uint64_t word_count);
 // NanoVDB's own look at one voxel, for tests to compare the kernels' with: a float or an int32 as bits.
 uint32_t grid_voxel_bits(const GridBlob *blob, int32_t x, int32_t y, int32_t z);
 void grids_free(FieldGrids *grids);
