@@ -354,7 +354,7 @@ static void test_override_errors(void **state)
                    "--set fluids.size=[1, 1, 1]: fluids: found an array of 1, expected an object");
     override_fails(scene, "colliders[0].size=[1, 1, 1]",
                    "--set colliders[0].size=[1, 1, 1]: colliders[0].shape: found nothing, expected one of \"plane\", "
-                   "\"box\", \"sphere\", \"capsule\"");
+                   "\"box\", \"sphere\", \"capsule\", \"hull\", \"mesh\"");
     override_fails(scene, "solver.iterations",
                    "--set solver.iterations: found no =, expected path=value, as in solver.iterations=10");
     override_fails(scene, "", "--set : found no =, expected path=value, as in solver.iterations=10");
@@ -418,7 +418,8 @@ static void test_error_texts(void **state)
     fails("{ \"fluids\": [{ \"shape\": \"blok\" }] }",
           "@:1:25: fluids[0].shape: found \"blok\", expected one of \"block\", \"sphere\"; did you mean \"block\"?");
     fails("{ \"colliders\": [{ \"shape\": \"box\" },\n { \"size\": [1, 1, 1] }] }",
-          "@:2:2: colliders[1].shape: found nothing, expected one of \"plane\", \"box\", \"sphere\", \"capsule\"");
+          "@:2:2: colliders[1].shape: found nothing, expected one of \"plane\", \"box\", \"sphere\", \"capsule\", "
+          "\"hull\", \"mesh\"");
     fails("{ \"fluids\": [{ \"material\": \"watr\" }] }",
           "@:1:28: fluids[0].material: found \"watr\", expected the name of a material; did you mean \"water\"?");
     fails("{ \"solver\": { \"spacing\": { \"keyframes\": [[0, 1]] } } }",
