@@ -237,12 +237,14 @@ static double heap(void **state, float mu, uint32_t model)
     const float d = 0.05f;
     MoteSettings settings = solid_settings(d);
     settings.iterations = 6;
-    settings.sleep_speed = 0.02f;
+    settings.contact_relaxation = 1.5f;
+    settings.sleep_speed = 0.05f;
     settings.friction_model = model;
     MoteWorld *world = make_world(*state, &settings);
     const MoteMaterial sand = {.static_friction = mu, .kinetic_friction = mu};
     expect_ok(mote_world_set_materials(world, &sand, 1));
-    MoteShape plane = flat_ground(mu);
+    MoteShape plane = flat_ground(0.6f); // rough: what slides is grain on grain
+    plane.combine = MOTE_COMBINE_MAXIMUM;
     expect_ok(mote_world_set_shapes(world, &plane, 1));
     MoteVec3 *points = malloc(COUNT * sizeof *points);
     assert_non_null(points);
@@ -258,7 +260,7 @@ static double heap(void **state, float mu, uint32_t model)
     }
     add_grains(world, points, NULL, COUNT, 0);
     free(points);
-    run(world, 4.0, 120.0);
+    run(world, 3.0, 120.0);
     const MoteParticleView view = read_view(world);
     double height = 0.0, radius = 0.0;
     for (uint32_t i = 0; i < view.count; i++) {
@@ -281,7 +283,7 @@ static void slope_grows_with_friction(void **state)
     }
     const double creeping = heap(state, 0.4f, MOTE_FRICTION_VELOCITY);
     print_message("friction 0.4 on velocities: angle %.1f degrees\n", creeping);
-    assert_true(creeping < 0.8 * last);
+    assert_true(creeping < 0.5 * last);
 }
 
 int main(void)
