@@ -50,7 +50,8 @@ static double slide(void **state, float own, float other, uint32_t rule)
 {
     MoteSettings settings = solid_settings(0.1f);
     MoteWorld *world = make_world(*state, &settings);
-    const MoteMaterial material = {.static_friction = own, .kinetic_friction = own, .combine = rule};
+    const MoteMaterial material = {
+        .static_friction = own, .kinetic_friction = own, .rolling_friction = 1.0f, .combine = rule};
     expect_ok(mote_world_set_materials(world, &material, 1));
     const MoteShape plane = flat_ground(other);
     expect_ok(mote_world_set_shapes(world, &plane, 1));
@@ -71,6 +72,33 @@ static void coefficients_combine(void **state)
         print_message("rule %u: slid %.3f m, v^2 / (2 mu g) is %.3f\n", rule, distance, ideal);
         expect_near(distance, ideal, 0.02 * ideal, "distance slid");
     }
+}
+
+// A ball that rolls down a slope without slipping has 5/7 of the acceleration of one that slides without friction;
+// where rolling friction is 1 it slides, and with this friction stays.
+static void grains_roll(void **state)
+{
+    const double angle = 0.3;
+    double distances[2];
+    for (int k = 0; k < 2; k++) {
+        MoteSettings settings = solid_settings(0.1f);
+        MoteWorld *world = make_world(*state, &settings);
+        const MoteMaterial material = {.static_friction = 0.8f, .kinetic_friction = 0.8f, .rolling_friction = (float)k};
+        expect_ok(mote_world_set_materials(world, &material, 1));
+        const MoteShape plane = sloped_plane(angle, 0.8f);
+        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        const MoteVec3 start = {-0.05f * (float)sin(angle), 0.05f * (float)cos(angle), 0};
+        const uint32_t id = add_grains(world, &start, NULL, 1, 0);
+        run(world, 1.0, 240.0);
+        const MoteVec3 end = find_particle(world, id).position;
+        distances[k] = hypot(end.x - start.x, end.y - start.y);
+        mote_world_destroy(world);
+    }
+    const double ideal = 0.5 * 5.0 / 7.0 * 9.81 * sin(angle);
+    print_message("down a slope in 1 s: rolled %.3f m (ideal %.3f), kept from rolling %.2g m\n", distances[0], ideal,
+                  distances[1]);
+    expect_near(distances[0], ideal, 0.1 * ideal, "distance rolled");
+    assert_true(distances[1] < 0.01);
 }
 
 // ---- Restitution ----
@@ -241,7 +269,7 @@ static double heap(void **state, float mu, uint32_t model)
     settings.sleep_speed = 0.05f;
     settings.friction_model = model;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteMaterial sand = {.static_friction = mu, .kinetic_friction = mu};
+    const MoteMaterial sand = {.static_friction = mu, .kinetic_friction = mu, .rolling_friction = 1.0f};
     expect_ok(mote_world_set_materials(world, &sand, 1));
     MoteShape plane = flat_ground(0.6f); // rough: what slides is grain on grain
     plane.combine = MOTE_COMBINE_MAXIMUM;
@@ -291,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(overlaps_do_not_pop),
         ON_EVERY_BACKEND(coefficients_combine),
+        ON_EVERY_BACKEND(grains_roll),
         ON_EVERY_BACKEND(grains_bounce),
         ON_EVERY_BACKEND(grains_collide),
         ON_EVERY_BACKEND(adhesion_holds_what_is_lighter),

@@ -225,8 +225,9 @@ static MoteWorld *make_mixed_world(const MoteBackendOptions *options)
     settings.stack_scaling = 2.0f;
     const TestBackend backend = {"", *options};
     MoteWorld *world = make_world(&backend, &settings);
-    const MoteMaterial materials[] = {{.static_friction = 0.5f, .kinetic_friction = 0.4f, .restitution = 0.3f},
-                                      {.static_friction = 0.3f, .kinetic_friction = 0.3f, .adhesion = 1.0f}};
+    const MoteMaterial materials[] = {
+        {.static_friction = 0.5f, .kinetic_friction = 0.4f, .restitution = 0.3f},
+        {.static_friction = 0.3f, .kinetic_friction = 0.3f, .adhesion = 1.0f, .rolling_friction = 0.5f}};
     expect_ok(mote_world_set_materials(world, materials, 2));
     MoteShape tank = box_container((MoteVec3){0.5f, 0.5f, 0.25f}, (MoteVec3){0.5f, 0.5f, 0.25f});
     tank.static_friction = tank.kinetic_friction = 0.3f;

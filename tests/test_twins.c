@@ -318,8 +318,12 @@ static void watch_solids(const MoteSettings *settings, bool mixed, float adhesio
     const float d = settings->spacing;
     MoteWorld *world = make_watched_world(settings);
     const MoteMaterial materials[] = {
-        {.static_friction = 0.5f, .kinetic_friction = 0.3f, .restitution = 0.3f, .adhesion = adhesion},
-        {.static_friction = 0.2f, .kinetic_friction = 0.2f, .combine = MOTE_COMBINE_MAXIMUM}};
+        {.static_friction = 0.5f,
+         .kinetic_friction = 0.3f,
+         .restitution = 0.3f,
+         .adhesion = adhesion,
+         .rolling_friction = 1.0f},
+        {.static_friction = 0.2f, .kinetic_friction = 0.2f, .rolling_friction = 1.0f, .combine = MOTE_COMBINE_MAXIMUM}};
     expect_ok(mote_world_set_materials(world, materials, 2));
     MoteShape tank = box_container((MoteVec3){0.5f, 0.5f, 0.3f}, (MoteVec3){0.5f, 0.5f, 0.3f});
     tank.static_friction = tank.kinetic_friction = 0.4f;
