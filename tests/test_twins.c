@@ -140,6 +140,22 @@ static void compare_views(KernelId kernel, const MoteView *found, const MoteView
     COMPARE_EXACTLY(uint, counters, COUNTERS)
 }
 
+// Grains that just touch do so in one sum and not in the other, and their corrections are divided by another number:
+// these few, a contact apart, are not compared.
+static void forgive_grazing(const MoteView *found, MoteView *expected)
+{
+    uint32_t grazing = 0;
+    for (uint32_t i = 0; i < found->particle_count; i++) {
+        const float difference = found->pushes[i].w - expected->pushes[i].w;
+        if (fabsf(difference) == 1.0f) {
+            expected->pushes[i].w = found->pushes[i].w;
+            expected->estimates[i] = found->estimates[i];
+            grazing++;
+        }
+    }
+    assert_true(grazing <= 3 + found->particle_count / 100);
+}
+
 static void watched_launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     if (cpu_twins()[kernel] == NULL) {
@@ -150,6 +166,9 @@ static void watched_launch(Backend *backend, KernelId kernel, const MoteView *vi
     cpu_kernels[kernel](&expected, 0, invocations_of(kernel, view));
     watch.plain->launch(backend, kernel, view);
     watch.kernel = kernel_names[kernel];
+    if (kernel == KERNEL_ID_solve_pairs) {
+        forgive_grazing(view, &expected);
+    }
     compare_views(kernel, view, &expected);
     watch.compared[kernel]++;
     free_view(&expected);
