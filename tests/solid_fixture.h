@@ -93,6 +93,80 @@ static inline MoteShape sloped_plane(double angle, float friction)
                        .kinetic_friction = friction};
 }
 
+// The ground at y = 0.
+static inline MoteShape flat_ground(float friction)
+{
+    return sloped_plane(0.0, friction);
+}
+
+// Grains of 1 kg that collide with one another; the group is their material as well. Returns the first id.
+static inline uint32_t add_grains(MoteWorld *world, const MoteVec3 *positions, const MoteVec3 *velocities,
+                                  uint32_t count, uint32_t group)
+{
+    const MoteParticles particles = {.count = count,
+                                     .positions = positions,
+                                     .velocities = velocities,
+                                     .mass = 1.0f,
+                                     .phase = group | MOTE_PHASE_SELF};
+    uint32_t first = 0;
+    expect_ok(mote_world_add_particles(world, &particles, &first));
+    return first;
+}
+
+typedef struct TestParticle {
+    uint32_t row; // in the order of mote_world_read
+    MoteVec3 position, velocity;
+} TestParticle;
+
+static inline TestParticle find_particle(MoteWorld *world, uint32_t id)
+{
+    const MoteParticleView view = read_view(world);
+    for (uint32_t i = 0; i < view.count; i++) {
+        if (view.ids[i] == id) {
+            const float *p = view.positions + 4 * (size_t)i, *v = view.velocities + 4 * (size_t)i;
+            return (TestParticle){i, {p[0], p[1], p[2]}, {v[0], v[1], v[2]}};
+        }
+    }
+    fail_msg("particle %u is gone", id);
+    return (TestParticle){0};
+}
+
+static inline double length_of(MoteVec3 v)
+{
+    return sqrt((double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z);
+}
+
+// Of all particles that there are, which must be finite.
+static inline double fastest(MoteWorld *world)
+{
+    const MoteParticleView view = read_view(world);
+    double most = 0.0;
+    for (uint32_t i = 0; i < view.count; i++) {
+        const float *p = view.positions + 4 * (size_t)i, *v = view.velocities + 4 * (size_t)i;
+        assert_true(isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]));
+        const double speed = length_of((MoteVec3){v[0], v[1], v[2]});
+        assert_true(isfinite(speed));
+        most = fmax(most, speed);
+    }
+    return most;
+}
+
+// The sum over all particles of what constraints of this kind did in the last step, N.
+static inline void sum_forces(MoteWorld *world, uint32_t kind, double sum[3])
+{
+    const uint32_t count = mote_world_particle_count(world);
+    float *values = malloc(4 * sizeof *values * count);
+    assert_non_null(values);
+    expect_ok(mote_world_read_forces(world, kind, values));
+    sum[0] = sum[1] = sum[2] = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            sum[axis] += values[4 * (size_t)i + (size_t)axis];
+        }
+    }
+    free(values);
+}
+
 static inline void run(MoteWorld *world, double seconds, double rate)
 {
     for (int i = 0; i < (int)(seconds * rate + 0.5); i++) {

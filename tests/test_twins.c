@@ -1,5 +1,5 @@
 // The hand-vectorised kernels against the portable ones, launch by launch; and the backends against one another.
-#include "backends.h"
+#include "solid_fixture.h"
 
 #include "cpu/avx2_idle.h"
 #include "cpu/cpu_backend.h"
@@ -119,6 +119,7 @@ static void compare_views(KernelId kernel, const MoteView *found, const MoteView
     compare_vec4s("estimates", found->estimates, expected->estimates, n, velocities ? speed : h,
                   velocities ? density : lambda);
     compare_vec4s("vorticities", found->vorticities, expected->vorticities, n, vorticity, vorticity);
+    compare_vec4s("pushes", found->pushes, expected->pushes, found->pushes != NULL ? n : 0, h, 0.0);
     compare_floats("densities", found->densities, expected->densities, n, 1, density);
     COMPARE_EXACTLY(uint, ids, PARTICLES)
     COMPARE_EXACTLY(uint, phases, PARTICLES)
@@ -139,6 +140,22 @@ static void compare_views(KernelId kernel, const MoteView *found, const MoteView
     COMPARE_EXACTLY(uint, counters, COUNTERS)
 }
 
+// Grains that just touch do so in one sum and not in the other, and their corrections are divided by another number:
+// these few, a contact apart, are not compared.
+static void forgive_grazing(const MoteView *found, MoteView *expected)
+{
+    uint32_t grazing = 0;
+    for (uint32_t i = 0; i < found->particle_count; i++) {
+        const float difference = found->pushes[i].w - expected->pushes[i].w;
+        if (fabsf(difference) == 1.0f) {
+            expected->pushes[i].w = found->pushes[i].w;
+            expected->estimates[i] = found->estimates[i];
+            grazing++;
+        }
+    }
+    assert_true(grazing <= 3 + found->particle_count / 100);
+}
+
 static void watched_launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     if (cpu_twins()[kernel] == NULL) {
@@ -149,6 +166,9 @@ static void watched_launch(Backend *backend, KernelId kernel, const MoteView *vi
     cpu_kernels[kernel](&expected, 0, invocations_of(kernel, view));
     watch.plain->launch(backend, kernel, view);
     watch.kernel = kernel_names[kernel];
+    if (kernel == KERNEL_ID_solve_pairs) {
+        forgive_grazing(view, &expected);
+    }
     compare_views(kernel, view, &expected);
     watch.compared[kernel]++;
     free_view(&expected);
@@ -207,7 +227,8 @@ static void watch_dam_break(const MoteSettings *settings)
     run_steps(world, 30, 1.0f / 120.0f);
     read_statistics(world); // launches measure_density
     for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
-        if (cpu_twins()[kernel] != NULL && watch.compared[kernel] == 0) {
+        const bool of_solids = kernel == KERNEL_ID_solve_pairs || kernel == KERNEL_ID_count_contacts;
+        if (cpu_twins()[kernel] != NULL && watch.compared[kernel] == 0 && !of_solids) {
             fail_msg("the twin of %s was never launched", kernel_names[kernel]);
         }
     }
@@ -310,6 +331,77 @@ static void twins_agree_in_overfull_cells(void **state)
     mote_world_destroy(world);
 }
 
+// Grains of one material, and grains of two with bodies and water, under everything that changes a contact.
+static void watch_solids(const MoteSettings *settings, bool mixed, float adhesion)
+{
+    const float d = settings->spacing;
+    MoteWorld *world = make_watched_world(settings);
+    const MoteMaterial materials[] = {
+        {.static_friction = 0.5f,
+         .kinetic_friction = 0.3f,
+         .restitution = 0.3f,
+         .adhesion = adhesion,
+         .rolling_friction = 1.0f},
+        {.static_friction = 0.2f, .kinetic_friction = 0.2f, .rolling_friction = 1.0f, .combine = MOTE_COMBINE_MAXIMUM}};
+    expect_ok(mote_world_set_materials(world, materials, 2));
+    MoteShape tank = box_container((MoteVec3){0.5f, 0.5f, 0.3f}, (MoteVec3){0.5f, 0.5f, 0.3f});
+    tank.static_friction = tank.kinetic_friction = 0.4f;
+    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    enum { GRAINS = 600 };
+    for (uint32_t group = 0; group < (mixed ? 2u : 1u); group++) {
+        MoteVec3 points[GRAINS], velocities[GRAINS];
+        float masses[GRAINS];
+        for (int i = 0; i < GRAINS; i++) { // some of them begin in one another
+            points[i] = random_in_box((MoteVec3){0.35f + 0.3f * (float)group, 0.3f, 0.3f}, 4.0f * d);
+            velocities[i] = random_in_box((MoteVec3){0, -1, 0}, 0.5f);
+            masses[i] = i % 50 == 7 ? 0.0f : random_float(0.1f, 0.4f);
+        }
+        const MoteParticles grains = {.count = GRAINS,
+                                      .positions = points,
+                                      .velocities = velocities,
+                                      .masses = masses,
+                                      .phase = group | MOTE_PHASE_SELF};
+        expect_ok(mote_world_add_particles(world, &grains, NULL));
+    }
+    if (mixed) {
+        add_block(world, (MoteVec3){0.1f, 0.1f, 0.1f}, 6, 6, 6);
+        for (int k = 0; k < 3; k++) {
+            const MoteBody body = {
+                .mass = 0.2f, .velocity = {0, -2, 0}, .angular_velocity = {1, 2, 0}, .stiffness = k == 1 ? 0.5f : 1.0f};
+            const TestBox box = {
+                4, 4, 4, d, {0.25f + 0.25f * (float)k, 0.6f, 0.3f}, turn((MoteVec3){0, 0, 1}, 0.2f), k != 2, body};
+            add_box(world, &box);
+        }
+    }
+    run_steps(world, 20, 1.0f / 120.0f);
+    assert_true(watch.compared[KERNEL_ID_solve_pairs] > 0);
+    assert_true(!mixed || watch.compared[KERNEL_ID_count_contacts] > 0);
+    mote_world_destroy(world);
+}
+
+static void twins_agree_on_solids(void **state)
+{
+    (void)state;
+    if (without_twins()) {
+        skip();
+    }
+    for (uint32_t variant = 0; variant < 8; variant++) {
+        MoteSettings settings = lively_settings(3, MOTE_DENSITY_BILATERAL);
+        const bool mixed = variant % 2 == 1;
+        settings.stabilization_iterations = 2;
+        if (variant / 2 == 1) {
+            settings.stack_scaling = 5.0f;
+            settings.contact_relaxation = 1.5f;
+        } else if (variant / 2 == 2) {
+            settings.contact_averaging = MOTE_CONTACTS_GLOBAL;
+            settings.contact_relaxation = 0.25f;
+        } else if (variant / 2 == 3) {
+            settings.friction_model = MOTE_FRICTION_VELOCITY;
+        }
+        watch_solids(&settings, mixed, variant < 2 ? 3.0f : 0.0f);
+    }
+}
+
 // ---- Backends against one another ----
 
 static void portable_and_cuda_are_equal_to_the_bit(void **state)
@@ -393,6 +485,7 @@ int main(void)
         cmocka_unit_test(twins_agree_with_few_neighbours),
         cmocka_unit_test(twins_agree_on_odd_particles),
         cmocka_unit_test(twins_agree_in_overfull_cells),
+        cmocka_unit_test(twins_agree_on_solids),
         cmocka_unit_test(portable_and_cuda_are_equal_to_the_bit),
         cmocka_unit_test(twins_stay_near_the_portable_kernels),
         cmocka_unit_test(twins_slosh_like_the_portable_kernels),
