@@ -90,14 +90,10 @@ FUNCTION vec3 apply_friction(VIEW_COMMA uint i, Shape shape, Material pair, vec3
     return v3_add_scaled(p, sliding, -slip_share(pair, v3_length(sliding), rough, turns));
 }
 
-// Draws a particle that is a little beyond contact towards the shape, once a step.
-FUNCTION vec3 apply_adhesion(VIEW_COMMA Material pair, vec3 p, vec3 normal, float gap)
+// How far a particle that is a little beyond contact is drawn towards the shape, once a step.
+FUNCTION float adhesive_pull(VIEW_COMMA Material pair, float gap)
 {
-    if (pair.adhesion <= 0.0f || PARAMETER(iteration) != 0u || gap >= PARAMETER(adhesion_range)) {
-        return p;
-    }
-    const float pull = min_f32(pair.adhesion * PARAMETER(time_step) * PARAMETER(time_step), gap);
-    return v3_add_scaled(p, normal, -pull);
+    return min_f32(pair.adhesion * PARAMETER(time_step) * PARAMETER(time_step), gap);
 }
 
 KERNEL(solve_contacts)
@@ -138,9 +134,14 @@ KERNEL(solve_contacts)
             const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
             const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
             if (way_out.w <= 0.0f) {
-                if (pass == 0u && PARAMETER(adhesion_range) > 0.0f) {
-                    p = apply_adhesion(VIEW_HERE_COMMA pair, p, normal, -way_out.w);
-                    moved = moved || pair.adhesion > 0.0f;
+                if (pass == 0u && pair.adhesion > 0.0f && PARAMETER(iteration) == 0u) {
+                    const vec4 surface = shape_distance(VIEW_HERE_COMMA shape, local); // a container's depth is 0 here
+                    const float gap = surface.w - margin;
+                    if (gap > 0.0f && gap < PARAMETER(adhesion_range)) {
+                        const vec3 away = rotate(shape.rotation, v3_from_v4(surface));
+                        p = v3_add_scaled(p, away, -adhesive_pull(VIEW_HERE_COMMA pair, gap));
+                        moved = true;
+                    }
                 }
                 continue;
             }
@@ -195,7 +196,6 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
     const float dt = PARAMETER(time_step);
     const float margin = PARAMETER(margin);
     const uint phase = LOAD(phases, i);
-    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
         const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
@@ -213,18 +213,13 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
         const float approach = v3_dot(v3_sub(before, surface), normal);
         const float leaving = v3_dot(v3_sub(after, surface), normal);
         const float wanted = -pair.restitution * approach;
-        float share = 1.0f; // of a rigid body's particle: what makes the body as fast
-        if (cluster != NONE) {
-            const Answer answer = answer_of(VIEW_HERE_COMMA i, cluster, v4_from_v3(p, LOAD(predicted, i).w), normal);
-            share = answer.moves / answer.resists;
-        }
         if (approach < -PARAMETER(bounce_speed) && leaving < wanted) {
-            after = v3_add_scaled(after, normal, (wanted - leaving) * share);
+            after = v3_add_scaled(after, normal, wanted - leaving);
         }
         if (PARAMETER(velocity_friction) != 0u) {
             const vec3 motion = v3_sub(after, surface);
             const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
-            after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
+            after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f));
         }
     }
     return after;

@@ -155,7 +155,7 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const Material pair = shape_material(VIEW_HERE_COMMA shape, LOAD(phases, slot));
     vec3 held = held_before;
     const bool rubs = pair.static_friction > 0.0f || pair.kinetic_friction > 0.0f;
-    if (rubs && !stabilizing && PARAMETER(velocity_friction) == 0u) {
+    if (rubs && !stabilizing) {
         arm = rotate(pose.rotation, rest);
         const vec3 now = v3_add(pose.centre, arm);
         const vec3 motion = v3_sub(now, carried_along(VIEW_HERE_COMMA shape, now, start));
@@ -353,6 +353,113 @@ KERNEL(finish_clusters)
     STORE(motions, i, motion);
 }
 
+// ---- Restitution of rigid bodies ---------------------------------------------------------------------------
+
+// Where a rigid body met a shape: sums over its particles in contact that came fast enough to bounce.
+STRUCT(Impact)
+{
+    vec3 arm;
+    float count;
+    vec3 normal;
+    float restitution;
+    vec3 surface; // m/s, velocity of the shape there
+    float unused;
+};
+
+FUNCTION Impact add_impact(VIEW_COMMA Impact sum, Motion before, Pose pose, Shape shape, uint slot, vec3 rest)
+{
+    const Material pair = shape_material(VIEW_HERE_COMMA shape, LOAD(phases, slot));
+    const vec3 arm = rotate(pose.rotation, rest);
+    const vec3 p = v3_add(pose.centre, arm);
+    const vec3 local = to_shape(shape, p);
+    const vec4 contact = penetration(VIEW_HERE_COMMA shape, local, PARAMETER(margin) * 1.01f + 1e-6f);
+    if (pair.restitution <= 0.0f || contact.w <= 0.0f) {
+        return sum;
+    }
+    const vec3 normal = v3_mul(rotate(shape.rotation, v3_from_v4(contact)), PARAMETER(motion_mask));
+    const vec3 surface = v3_scale(v3_sub(p, from_shape_at_start(shape, local)), 1.0f / PARAMETER(time_step));
+    const vec3 came = v3_add(before.velocity, v3_cross(before.spin, arm));
+    if (v3_dot(v3_sub(came, surface), normal) < -PARAMETER(bounce_speed)) {
+        sum.arm = v3_add(sum.arm, arm);
+        sum.normal = v3_add(sum.normal, normal);
+        sum.surface = v3_add(sum.surface, surface);
+        sum.restitution += pair.restitution;
+        sum.count += 1.0f;
+    }
+    return sum;
+}
+
+// One blow at the middle of where a body touches: a box that lands flat leaves flat.
+FUNCTION Motion bounce_off(Cluster cluster, Motion motion, Motion before, Pose pose, Impact sum)
+{
+    const float length = v3_length(sum.normal);
+    if (sum.count <= 0.0f || length < 1e-6f) {
+        return motion;
+    }
+    const vec3 normal = v3_scale(sum.normal, 1.0f / length);
+    const vec3 arm = v3_scale(sum.arm, 1.0f / sum.count);
+    const vec3 surface = v3_scale(sum.surface, 1.0f / sum.count);
+    const vec3 came = v3_sub(v3_add(before.velocity, v3_cross(before.spin, arm)), surface);
+    const vec3 goes = v3_sub(v3_add(motion.velocity, v3_cross(motion.spin, arm)), surface);
+    const float lacking = -sum.restitution / sum.count * v3_dot(came, normal) - v3_dot(goes, normal);
+    if (lacking > 0.0f) {
+        const vec3 momentum = v3_scale(normal, lacking / softness(cluster, pose, arm, normal));
+        motion.velocity = v3_add_scaled(motion.velocity, momentum, 1.0f / cluster.mass);
+        motion.momentum = v3_add(motion.momentum, v3_cross(arm, momentum));
+        motion.spin = inverse_inertia_times(cluster, pose.rotation, motion.momentum);
+    }
+    return motion;
+}
+
+// After finish_clusters and bounce_pairs: rigid bodies off each other, by the pushes of their particles, and off
+// shapes.
+KERNEL(bounce_clusters)
+{
+    const Cluster cluster = LOAD(clusters, i);
+    Motion motion = LOAD(motions, i);
+    if ((cluster.flags & CLUSTER_RIGID) == 0u || motion.asleep != 0u) {
+        return;
+    }
+    const vec3 origin = v3_from_v4(LOAD(cluster_origins, i));
+    Pose pose = {LOAD(cluster_rotations, i), v3_from_v4(LOAD(cluster_centres, i)), 0.0f};
+    Motion before = motion;
+    before.velocity = v3_scale(v3_sub(motion.aim_centre, motion.start_centre), 1.0f / PARAMETER(time_step));
+    before.spin = v3_scale(angle_between(motion.start_rotation, motion.aim_rotation), 1.0f / PARAMETER(time_step));
+    vec3 pushed = v3(0.0f, 0.0f, 0.0f);
+    vec3 twisted = v3(0.0f, 0.0f, 0.0f);
+    for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
+        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        if (slot != NONE) {
+            const vec4 rest = LOAD(entry_rests, e);
+            const vec3 momentum = v3_scale(v3_from_v4(LOAD(pushes, slot)), rest.w);
+            const vec3 arm = rotate(pose.rotation, v3_sub(v3_from_v4(rest), origin));
+            pushed = v3_add(pushed, momentum);
+            twisted = v3_add(twisted, v3_cross(arm, momentum));
+            STORE(pushes, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        }
+    }
+    motion.velocity = v3_add_scaled(motion.velocity, pushed, 1.0f / cluster.mass);
+    motion.momentum = v3_add(motion.momentum, twisted);
+    motion.spin = inverse_inertia_times(cluster, pose.rotation, motion.momentum);
+    const float reach = cluster.radius * 1.01f + 1.1f * PARAMETER(margin);
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        if (shape_distance(VIEW_HERE_COMMA shape, to_shape(shape, pose.centre)).w > reach) {
+            continue;
+        }
+        Impact sum = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
+        for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
+            const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+            if (slot != NONE) {
+                const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, e)), origin);
+                sum = add_impact(VIEW_HERE_COMMA sum, before, pose, shape, slot, rest);
+            }
+        }
+        motion = bounce_off(cluster, motion, before, pose, sum);
+    }
+    STORE(motions, i, motion);
+}
+
 // The velocity that a particle of a rigid body has by its body's motion.
 FUNCTION vec3 velocity_in_cluster(VIEW_COMMA uint cluster, vec3 position)
 {
@@ -382,7 +489,7 @@ KERNEL(creep_entries)
         const float share = min_f32(cluster.creep * PARAMETER(time_step), 1.0f) * (1.0f - cluster.yield / size);
         STORE(entry_rests, i, v4_from_v3(v3_add_scaled(v3_from_v4(rest), deformation, share), rest.w));
     }
-    if (size > cluster.limit) {
+    if (v3_length(v3_sub(now, v3_from_v4(LOAD(entry_shapes, i)))) > cluster.limit) {
         STORE(member_fields, member * MEMBER_FACES, v4(0.0f, 0.0f, 0.0f, NO_FIELD));
     }
 }

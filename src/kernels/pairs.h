@@ -308,9 +308,11 @@ KERNEL(bounce_pairs)
             change = v3_add_scaled(change, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
         }
     }
-    if (cluster == NONE) {
-        change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
+    if (cluster != NONE) {
+        STORE(pushes, i, v4_from_v3(change, 0.0f)); // for bounce_clusters
+        return;
     }
+    change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
     STORE(estimates, i, v4_from_v3(change, 0.0f));
 }
 

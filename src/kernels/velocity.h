@@ -35,7 +35,7 @@ KERNEL(update_velocity)
     if (asleep) {
         end = start;
         velocity = v3(0.0f, 0.0f, 0.0f);
-    } else {
+    } else if (cluster == NONE) { // bodies have bounced in bounce_clusters
         velocity = bounce_off_shapes(VIEW_HERE_COMMA i, v3_from_v4(end), before, velocity);
         if (PARAMETER(bouncing) != 0u || PARAMETER(velocity_friction) != 0u) {
             velocity = v3_add(velocity, v3_from_v4(LOAD(estimates, i))); // of bounce_pairs

@@ -469,6 +469,7 @@ static void upload_tables(MoteWorld *world, const BodyTables *t)
     upload(backend, view->entry_members + e, t->entry_members, t->entry_count * sizeof *t->entry_members);
     upload(backend, view->entry_clusters + e, t->entry_clusters, t->entry_count * sizeof *t->entry_clusters);
     upload(backend, view->entry_rests + e, t->rests, t->entry_count * sizeof *t->rests);
+    upload(backend, view->entry_shapes + e, t->rests, t->entry_count * sizeof *t->rests);
     upload(backend, view->clusters + c, t->clusters, t->cluster_count * sizeof *t->clusters);
     upload(backend, view->cluster_rotations + c, t->rotations, t->cluster_count * sizeof *t->rotations);
     upload(backend, view->cluster_centres + c, t->centres, t->cluster_count * sizeof *t->centres);

@@ -130,9 +130,10 @@ MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint
     const MoteResult result =
         set_shapes(world, "shape", CAPACITY_SHAPES, shapes, count, &world->view.shapes, &world->view.shape_count);
     if (result == MOTE_OK) {
-        world->sticky_shapes = false;
+        world->sticky_shapes = world->bouncing_shapes = false;
         for (uint32_t i = 0; i < count; i++) {
             world->sticky_shapes |= shapes[i].adhesion > 0.0f;
+            world->bouncing_shapes |= shapes[i].restitution > 0.0f;
         }
     }
     return result;

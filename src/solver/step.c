@@ -203,6 +203,9 @@ static void update_velocities(MoteWorld *world)
     if (view->bouncing != 0u || view->velocity_friction != 0u) {
         LAUNCH(world, bounce_pairs);
     }
+    if (view->cluster_count > 0 && (world->bouncing || world->bouncing_shapes)) {
+        LAUNCH(world, bounce_clusters);
+    }
     LAUNCH(world, update_velocity);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
@@ -328,6 +331,15 @@ static void gather_uint(MoteWorld *world, uint **buffer)
     view->neighbour_counts = before;
 }
 
+// The solver's own channels, wherever their memory is now.
+static void point_at_channels(MoteWorld *world)
+{
+    const Channel *heights = world_look_up_channel(world, STACK_HEIGHT_CHANNEL);
+    const Channel *spins = world_look_up_channel(world, SPIN_CHANNEL);
+    world->view.heights = heights != NULL ? (float *)heights->words : NULL;
+    world->view.spins = spins != NULL ? (vec4 *)spins->words : NULL;
+}
+
 MoteResult world_sort_particles(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -354,7 +366,9 @@ MoteResult world_sort_particles(MoteWorld *world)
         functions->copy(world->backend, channel->words, scratch,
                         sizeof(uint) * channel->components * view->particle_count);
     }
-    return removed > 0 ? world_reserve_particles(world, view->particle_count) : MOTE_OK;
+    const MoteResult result = removed > 0 ? world_reserve_particles(world, view->particle_count) : MOTE_OK;
+    point_at_channels(world); // they may have moved
+    return result;
 }
 
 // ---- Parameters --------------------------------------------------------------------------------------------
@@ -412,14 +426,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->stack_scaling = settings->stack_scaling;
     view->stack_ground = settings->stack_ground;
     view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
-    if (view->stack_by_contacts) {
-        view->heights = (float *)world_find_channel(world, STACK_HEIGHT_CHANNEL)->words;
-    }
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
     view->rolling = world->rolling && view->has_solids != 0u;
-    if (view->rolling != 0u) {
-        view->spins = (vec4 *)world_find_channel(world, SPIN_CHANNEL)->words;
-    }
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
@@ -432,6 +440,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->poly6_scale = (float)rest->poly6_norm;
     view->spiky_scale = (float)rest->spiky_norm;
     view->counter_count = COUNTER_LIMIT;
+    point_at_channels(world);
 }
 
 // ---- Health ------------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ struct MoteWorld {
     uint64_t steps, removed;
     bool has_fluid;                       // some particle there ever was is liquid
     bool sticky_materials, sticky_shapes; // some of them have adhesion
-    bool bouncing;                        // some material has restitution
+    bool bouncing, bouncing_shapes;       // some material, some shape has restitution
     bool rolling;                         // some material lets grains roll
     bool recording_forces;
     float last_time_step; // s; 0 before the first step
