@@ -386,7 +386,7 @@ static void stack_of_boxes(void **state)
 
 // ---- In water ----
 
-enum { POOL = 20 }; // particles wide
+enum { POOL = 16, POOL_DEPTH = 10 }; // particles
 
 static MoteWorld *make_pool(const TestBackend *backend, float density, float *level)
 {
@@ -396,8 +396,8 @@ static MoteWorld *make_pool(const TestBackend *backend, float density, float *le
     const float d = settings.spacing, width = d * POOL, half = 3.0f * d;
     MoteShape shapes[2] = {
         box_container((MoteVec3){0.5f * width, width, 0.5f * width}, (MoteVec3){0.5f * width, width, 0.5f * width})};
-    add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, POOL, 12, POOL);
-    *level = 12.0f * d;
+    add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, POOL, POOL_DEPTH, POOL);
+    *level = POOL_DEPTH * d;
     shapes[1] = still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.5f * width, *level + half, 0.5f * width},
                             (MoteVec3){half, half, half}, 0.0f);
     shapes[1].density = density;
@@ -415,14 +415,14 @@ static void floats_or_sinks(void **state)
         float level;
         MoteWorld *world = make_pool(*state, densities[k], &level);
         double height = 0.0, force = 0.0, fastest = 0.0;
-        for (int step = 0; step < 600; step++) {
+        for (int step = 0; step < 420; step++) {
             expect_ok(mote_world_step(world, DT));
             const MoteShapeState now = read_shape(world, 1);
             fastest = fmax(fastest, fabs((double)now.velocity.y));
-            height += step >= 360 ? now.pose.position.y / 240.0 : 0.0;
-            force += step >= 360 ? now.force.y / 240.0 : 0.0;
+            height += step >= 240 ? now.pose.position.y / 180.0 : 0.0;
+            force += step >= 240 ? now.force.y / 180.0 : 0.0;
         }
-        const double side = 0.3, area = 1.0, bottom = height - 0.5 * side;
+        const double side = 0.3, area = 0.64, bottom = height - 0.5 * side;
         const double under = fmin(fmax((level * area - bottom * area) / (area - side * side), 0.0), side);
         depths[k] = under / side;
         print_message("density %4.0f: bottom at %.3f m, %.2f of it under water, force %.1f N of weight %.1f N, fastest "
@@ -435,6 +435,52 @@ static void floats_or_sinks(void **state)
     expect_near(depths[0], 0.1, 0.15, "draught at density 0.1");
     expect_near(depths[1], 0.5, 0.12, "draught at density 0.5");
     assert_true(depths[0] < depths[1] && depths[1] < depths[2] && depths[2] > 0.8 && depths[3] >= depths[2]);
+}
+
+// A rigid body of particles that lands on a box which floats in space: momentum, also about the common centre, and no
+// passing through. Pinned particles stop a box as a wall would.
+static void bodies_and_pins(void **state)
+{
+    MoteSettings settings = free_settings(0.1f);
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape box = heavy(MOTE_SHAPE_BOX, NOWHERE, (MoteVec3){0.4f, 0.2f, 0.4f}, 0.0f, 20.0f);
+    expect_ok(mote_world_set_shapes(world, &box, 1));
+    MoteVec3 cube[27];
+    for (int i = 0; i < 27; i++) {
+        cube[i] = (MoteVec3){0.1f * (float)(i % 3), 0.5f + 0.1f * (float)(i / 3 % 3), 0.1f * (float)(i / 9) - 0.1f};
+    }
+    const MoteBody body = {.count = 27, .positions = cube, .mass = 0.5f, .velocity = {0, -2, 0}, .stiffness = 1.0f};
+    expect_ok(mote_world_add_body(world, &body, NULL, NULL));
+    double before[3], after[3], turning[3], turned[3];
+    total_momentum(world, 1, before, turning);
+    run_steps(world, 120, DT);
+    total_momentum(world, 1, after, turned);
+    const MoteShapeState now = read_shape(world, 0);
+    for (int a = 0; a < 3; a++) {
+        expect_near(after[a], before[a], 1e-4 * 27, "momentum");
+    }
+    expect_near(turned[2], turning[2], 0.03 * 2.7, "angular momentum");
+    const double common = -27.0 / 33.5;
+    expect_near(now.velocity.y, common, 0.2 * fabs(common), "speed of the box after the impact");
+    MoteBodyState landed;
+    expect_ok(mote_world_read_bodies(world, &landed, 1));
+    assert_true(landed.pose.position.y > now.pose.position.y + 0.3f); // it is 0.15 to 0.2 above the box's face
+    mote_world_destroy(world);
+
+    world = make_world(*state, &settings);
+    expect_ok(mote_world_set_shapes(world, &box, 1));
+    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){0, -1, 0}, NOWHERE));
+    MoteVec3 pins[9];
+    for (int i = 0; i < 9; i++) {
+        pins[i] = (MoteVec3){0.3f * (float)(i % 3 - 1), -0.4f, 0.3f * (float)(i / 3 - 1)};
+    }
+    const MoteParticles particles = {.count = 9, .positions = pins, .mass = 0.0f};
+    expect_ok(mote_world_add_particles(world, &particles, NULL));
+    run_steps(world, 120, DT);
+    expect_near(read_shape(world, 0).pose.position.y, -0.4 + 0.05 + 0.2, 0.01, "height on pins");
+    expect_near(read_shape(world, 0).velocity.y, 0.0, 0.01, "speed on pins");
+    expect_near(read_view(world).positions[1], -0.4, 0.0, "height of a pin");
+    mote_world_destroy(world);
 }
 
 // ---- Repeatability ----
@@ -521,11 +567,21 @@ static void snapshots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EVERY_BACKEND(mass_and_inertia), ON_EVERY_BACKEND(bad_shapes),       ON_EVERY_BACKEND(free_flight),
-        ON_EVERY_BACKEND(one_drop),         ON_EVERY_BACKEND(bouncing_drop),    ON_EVERY_BACKEND(jet),
-        ON_EVERY_BACKEND(rests_on_ground),  ON_EVERY_BACKEND(slides_and_stops), ON_EVERY_BACKEND(bounces),
-        ON_EVERY_BACKEND(stack_of_boxes),   ON_EVERY_BACKEND(floats_or_sinks),  ON_EVERY_BACKEND(threads_do_not_matter),
-        ON_EVERY_BACKEND(snapshots),        cmocka_unit_test(backends_agree),
+        ON_EVERY_BACKEND(mass_and_inertia),
+        ON_EVERY_BACKEND(bad_shapes),
+        ON_EVERY_BACKEND(free_flight),
+        ON_EVERY_BACKEND(one_drop),
+        ON_EVERY_BACKEND(bouncing_drop),
+        ON_EVERY_BACKEND(jet),
+        ON_EVERY_BACKEND(rests_on_ground),
+        ON_EVERY_BACKEND(slides_and_stops),
+        ON_EVERY_BACKEND(bounces),
+        ON_EVERY_BACKEND(stack_of_boxes),
+        ON_EVERY_BACKEND(floats_or_sinks),
+        ON_EVERY_BACKEND(bodies_and_pins),
+        ON_EVERY_BACKEND(threads_do_not_matter),
+        ON_EVERY_BACKEND(snapshots),
+        cmocka_unit_test(backends_agree),
     };
     return cmocka_run_group_tests_name("dynamic shapes", tests, NULL, NULL);
 }
