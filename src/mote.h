@@ -189,6 +189,11 @@ typedef struct MoteShape {
     float adhesion;         // m/s^2, pulls particles nearer than half a spacing beyond contact towards the shape
     uint32_t combine;       // MoteCombine
     uint32_t data;          // which hull or field of the world it is; other kinds ignore it
+    // A shape with a mass is a rigid body that particles and other shapes push about (DYV section 5.3). `from` is where
+    // it is when it first has one; from then on the world moves it, and heeds neither pose. Boxes, spheres, capsules,
+    // hulls and fields that are no containers can have one.
+    float mass;    // kg; 0 takes it from the density
+    float density; // kg/m^3; 0, with mass 0, is a shape that only its two poses move
 } MoteShape;
 
 // ---- Materials of particles --------------------------------------------------------------------------------
@@ -297,6 +302,21 @@ MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t
 // Shapes collide with every particle; volumes remove the particles inside them at each step.
 MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
 MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
+
+typedef struct MoteShapeState {
+    MoteTransform pose;        // at the end of the last step
+    float mass;                // kg; 0: the user moves it, and what follows is 0 but the centre
+    MoteVec3 centre;           // m, of mass; of a shape without one its position
+    MoteVec3 velocity;         // m/s, of the centre of mass
+    MoteVec3 angular_velocity; // rad/s
+    MoteVec3 force, torque;    // N and N m about the centre of mass, by particles: the mean over the last step
+} MoteShapeState;
+// Fills at most `capacity` rows, in the order of mote_world_set_shapes. Shapes that are set again keep their motion if
+// shape i had a mass before and is of the same kind.
+MOTE_API MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *rows, uint32_t capacity);
+// Gives shape `i`, which must have a mass, another motion; a NULL pose leaves it where it is.
+MOTE_API MoteResult mote_world_set_shape_motion(MoteWorld *world, uint32_t i, const MoteTransform *pose,
+                                                MoteVec3 velocity, MoteVec3 angular_velocity);
 
 // Hulls and fields, for shapes to refer to by the number that comes back in *out. A world has them until it is
 // destroyed, or all fields at once until they are cleared, which also drops every shape and volume.

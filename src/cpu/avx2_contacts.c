@@ -92,6 +92,9 @@ void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
 void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_solve_contacts];
+    if (view->dynamic_count > 0 && begin < end) { // what is left out gives shapes nothing
+        memset(view->push_rows + (size_t)PUSH_SLOTS * begin, 0xff, (size_t)PUSH_SLOTS * (end - begin) * sizeof(uint));
+    }
     const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     uint i = begin;
     for (; i + 8 <= end; i += 8) {

@@ -2,7 +2,7 @@
 // sweep, so that no speed and no step size takes a particle through a wall.
 //
 // Shapes are not moved by particles, so each shape is a constraint group of its own: its correction is applied
-// before the next shape is looked at (UPP section 4.3).
+// before the next shape is looked at (UPP section 4.3). Those that have a mass are: see coupling.h.
 #ifndef MOTE_CONTACTS_H
 #define MOTE_CONTACTS_H
 
@@ -99,8 +99,13 @@ FUNCTION float adhesive_pull(VIEW_COMMA Material pair, float gap)
 KERNEL(solve_contacts)
 {
     const vec4 particle = LOAD(predicted, i);
-    if (particle.w <= 0.0f || rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
-        return; // rigid bodies meet shapes in match_clusters
+    const bool dynamic = PARAMETER(dynamic_count) != 0u;
+    if (dynamic) {
+        clear_shape_pushes(VIEW_HERE_COMMA i);
+    }
+    // Rigid bodies meet shapes in match_clusters; what is pinned stays, and stops only shapes that can move.
+    if ((particle.w <= 0.0f && !dynamic) || rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
+        return;
     }
     const vec3 start = v3_from_v4(LOAD(positions, i));
     const float margin = PARAMETER(margin);
@@ -114,6 +119,11 @@ KERNEL(solve_contacts)
         for (uint s = 0u; s < PARAMETER(shape_count); s++) {
             const Shape shape = LOAD(shapes, s);
             const bool solid = shape_is_solid(shape);
+            const uint row = dynamic ? LOAD(dynamic_rows, s) : NONE;
+            const vec3 before = p;
+            if ((row != NONE && pass > 0u) || (row == NONE && particle.w <= 0.0f)) {
+                continue; // a shape that gives way pushes once: walls have the last word
+            }
             if (solid) { // out of reach on the whole way?
                 const vec3 apart = v3_sub(p, shape.position);
                 const float reach = shape.bounding_radius + margin + v3_length(v3_sub(p, start));
@@ -133,27 +143,28 @@ KERNEL(solve_contacts)
             const vec4 way_out = penetration(VIEW_HERE_COMMA shape, local, margin);
             const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
             const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
-            if (way_out.w <= 0.0f) {
-                if (pass == 0u && pair.adhesion > 0.0f && PARAMETER(iteration) == 0u) {
-                    const vec4 surface = shape_distance(VIEW_HERE_COMMA shape, local); // a container's depth is 0 here
-                    const float gap = surface.w - margin;
-                    if (gap > 0.0f && gap < PARAMETER(adhesion_range)) {
-                        const vec3 away = rotate(shape.rotation, v3_from_v4(surface));
-                        p = v3_add_scaled(p, away, -adhesive_pull(VIEW_HERE_COMMA pair, gap));
-                        moved = true;
-                    }
+            if (way_out.w > 0.0f) {
+                p = v3_add_scaled(p, normal, way_out.w);
+                if (PARAMETER(velocity_friction) == 0u) {
+                    p = apply_friction(VIEW_HERE_COMMA i, shape, pair, p, start, normal, way_out.w);
                 }
-                continue;
+                touched = true;
+            } else if (pass == 0u && pair.adhesion > 0.0f && PARAMETER(iteration) == 0u) {
+                const vec4 surface = shape_distance(VIEW_HERE_COMMA shape, local); // a container's depth is 0 here
+                const float gap = surface.w - margin;
+                if (gap > 0.0f && gap < PARAMETER(adhesion_range)) {
+                    const vec3 away = rotate(shape.rotation, v3_from_v4(surface));
+                    p = v3_add_scaled(p, away, -adhesive_pull(VIEW_HERE_COMMA pair, gap));
+                    moved = true;
+                }
             }
-            p = v3_add_scaled(p, normal, way_out.w);
-            if (PARAMETER(velocity_friction) == 0u) {
-                p = apply_friction(VIEW_HERE_COMMA i, shape, pair, p, start, normal, way_out.w);
+            if (row != NONE) {
+                p = share_push(VIEW_HERE_COMMA i, row, shape, before, p, particle.w);
             }
-            touched = true;
         }
         moved = moved || touched;
     }
-    if (moved) {
+    if (moved && particle.w > 0.0f) {
         if (PARAMETER(has_solids) != 0u) {
             add_push(VIEW_HERE_COMMA i, v3(0.0f, 0.0f, 0.0f), 1.0f);
         }
@@ -213,13 +224,24 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
         const float approach = v3_dot(v3_sub(before, surface), normal);
         const float leaving = v3_dot(v3_sub(after, surface), normal);
         const float wanted = -pair.restitution * approach;
+        const vec3 unbounced = after;
+        const uint row = dynamic_row_of(VIEW_HERE_COMMA s);
+        float share = 1.0f;
+        if (row != NONE) { // the rest is the shape's
+            const float resists = LOAD(predicted, i).w;
+            share = resists / (resists + contact_softness(VIEW_HERE_COMMA row, shape, p, normal));
+        }
         if (approach < -PARAMETER(bounce_speed) && leaving < wanted) {
-            after = v3_add_scaled(after, normal, wanted - leaving);
+            after = v3_add_scaled(after, normal, (wanted - leaving) * share);
         }
         if (PARAMETER(velocity_friction) != 0u) {
             const vec3 motion = v3_sub(after, surface);
             const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
-            after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f));
+            after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
+        }
+        if (row != NONE && PARAMETER(dynamic_bounce) != 0u && LOAD(predicted, i).w > 0.0f) {
+            const vec3 gained = v3_scale(v3_sub(after, unbounced), dt / LOAD(predicted, i).w);
+            note_shape_push(VIEW_HERE_COMMA i, row, gained);
         }
     }
     return after;

@@ -118,6 +118,7 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const Shape shape = LOAD(shapes, index);
     const uint slot = LOAD(member_slots, member);
     const bool stabilizing = PARAMETER(stabilizing) != 0u;
+    const uint row = stabilizing ? NONE : dynamic_row_of(VIEW_HERE_COMMA index);
     const float margin = PARAMETER(margin);
     const vec3 start = v3_from_v4(LOAD(positions, slot));
     vec3 arm = rotate(pose.rotation, rest);
@@ -148,7 +149,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const float load_before = kept ? before.w : 0.0f;
     const vec3 held_before = kept ? v3_from_v4(before) : v3(0.0f, 0.0f, 0.0f);
     normal = v3_mul(normal, PARAMETER(motion_mask));
-    const float load = max_f32(load_before + depth / softness(cluster, pose, arm, normal), 0.0f);
+    float give = softness(cluster, pose, arm, normal);
+    give += row != NONE ? contact_softness(VIEW_HERE_COMMA row, shape, p, normal) : 0.0f;
+    const float load = max_f32(load_before + depth / give, 0.0f);
     vec3 momentum = v3_scale(normal, load - load_before);
     pose = push_pose(cluster, pose, arm, momentum);
 
@@ -164,7 +167,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
         const float distance = v3_length(sliding);
         if (distance > 1e-12f) {
             const vec3 direction = v3_scale(sliding, -1.0f / distance);
-            held = v3_add_scaled(held, direction, distance / softness(cluster, pose, arm, direction));
+            give = softness(cluster, pose, arm, direction);
+            give += row != NONE ? contact_softness(VIEW_HERE_COMMA row, shape, now, direction) : 0.0f;
+            held = v3_add_scaled(held, direction, distance / give);
         }
         const float wanted = v3_length(held);
         if (wanted > pair.static_friction * rough) {
@@ -177,6 +182,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     if (kept) {
         STORE(holds, member, v4_from_v3(held, load));
         STORE(hold_shapes, member, index);
+    }
+    if (row != NONE) {
+        note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
     }
     note_force(VIEW_HERE_COMMA slot, momentum);
     return pose;
@@ -208,6 +216,10 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
                     v3_mul(v3_add_scaled(v3_from_v4(resumed), normal, resumed.w), PARAMETER(motion_mask));
                 pose = push_pose(cluster, pose, rotate(pose.rotation, rest), momentum);
                 note_force(VIEW_HERE_COMMA slot, momentum);
+                const uint row = dynamic_row_of(VIEW_HERE_COMMA index);
+                if (row != NONE) {
+                    note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
+                }
             }
         }
         STORE(holds, member, resumed);
@@ -444,8 +456,9 @@ KERNEL(bounce_clusters)
     const float reach = cluster.radius * 1.01f + 1.1f * PARAMETER(margin);
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
-        if (shape_distance(VIEW_HERE_COMMA shape, to_shape(shape, pose.centre)).w > reach) {
-            continue;
+        if (dynamic_row_of(VIEW_HERE_COMMA s) != NONE ||
+            shape_distance(VIEW_HERE_COMMA shape, to_shape(shape, pose.centre)).w > reach) {
+            continue; // a shape with a mass takes the blow without giving back
         }
         Impact sum = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
         for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {

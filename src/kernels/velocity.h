@@ -9,6 +9,9 @@ KERNEL(update_velocity)
     const vec3 before = v3_from_v4(LOAD(velocities, i));
     const float dt = PARAMETER(time_step);
 
+    if (PARAMETER(dynamic_bounce) != 0u) {
+        clear_shape_pushes(VIEW_HERE_COMMA i); // bounce_off_shapes makes new ones
+    }
     vec4 end = LOAD(predicted, i);
     vec3 moved = v3_sub(v3_from_v4(end), v3_from_v4(start));
     if (!v3_is_finite(moved)) {

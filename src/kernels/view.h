@@ -23,11 +23,15 @@
 #define FORCE_BY_BODIES 3u
 #define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
 
-#define COUNTER_REMOVED        0u // particles that got KEY_REMOVED
-#define COUNTER_UNHEALTHY      1u // particles whose position was not finite after the solve
-#define COUNTER_UNHEALTHY_ID   2u // the largest id among them, plus one
-#define COUNTER_NEIGHBOURS_MAX 3u
-#define COUNTER_LIMIT          4u
+#define COUNTER_REMOVED         0u // particles that got KEY_REMOVED
+#define COUNTER_UNHEALTHY       1u // particles whose position was not finite after the solve
+#define COUNTER_UNHEALTHY_ID    2u // the largest id among them, plus one
+#define COUNTER_NEIGHBOURS_MAX  3u
+#define COUNTER_UNHEALTHY_SHAPE 4u // the last dynamic shape with a pose that is not finite, plus one
+#define COUNTER_LIMIT           5u
+
+#define PUSH_SLOTS 2u   // dynamic shapes that can get momentum from one particle in an iteration
+#define PUSH_CHUNK 256u // particles whose pushes one invocation sums up
 
 #define SHAPE_PLANE   0u // MOTE_SHAPE_*
 #define SHAPE_BOX     1u
@@ -98,7 +102,7 @@ STRUCT(Cluster)
     uint body;
 };
 
-// A rigid cluster's motion through the step.
+// The motion of a rigid cluster or a dynamic shape through the step.
 STRUCT(Motion)
 {
     vec4 start_rotation;
@@ -106,8 +110,8 @@ STRUCT(Motion)
     vec3 start_centre; // m
     uint asleep;       // 1: it stays at its start
     vec3 aim_centre;   // m
-    float unused;
-    vec3 velocity; // m/s
+    float leaning;     // of a dynamic shape, 1: it touched another shape in the step
+    vec3 velocity;     // m/s
     float unused_1;
     vec3 momentum; // angular, kg m^2/s
     float unused_2;

@@ -179,7 +179,9 @@ static uint32_t collider_instances(const MoteSimulation *simulation, MoteRenderI
             .mesh = simulation->look.collider_rows[i],
             .look = collider->look == MOTE_LOOK_AUTO ? automatic : collider->look,
             .tint = {1.0f, 1.0f, 1.0f},
-            .pose = {collider->position, scene_rotation(collider->rotation)},
+            .pose = scene_collider_has_mass(collider)
+                        ? simulation->look.states[i].pose
+                        : (MoteTransform){collider->position, scene_rotation(collider->rotation)},
             .scale = 1.0f,
         };
     }

@@ -94,7 +94,14 @@ MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *t
     shape.restitution = material->restitution;
     shape.adhesion = material->adhesion;
     shape.combine = material->combine;
+    shape.mass = to->mass;
+    shape.density = to->density;
     return shape;
+}
+
+bool scene_collider_has_mass(const SceneCollider *collider)
+{
+    return collider->mass > 0.0f || collider->density > 0.0f;
 }
 
 MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to)

@@ -15,6 +15,7 @@ MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b); // 
 // A shape that moves from its pose in the first element to that in the second. Extents are the second's: the
 // solver knows one size a step.
 MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material);
+bool scene_collider_has_mass(const SceneCollider *collider); // and so is the world's to move
 MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to);
 
 // A cubic lattice about the origin: counts[a] points along axis a, without those farther than `radius`.

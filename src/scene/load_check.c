@@ -257,6 +257,20 @@ static void check_collider_mesh(SceneReader *reader, uint32_t i)
     }
 }
 
+// A plane or a container has no volume of its own.
+static void check_collider_mass(SceneReader *reader, uint32_t i)
+{
+    const SceneCollider *collider = SCENE_AT(&reader->scene->values, collider, i);
+    const bool endless = collider->shape == MOTE_SHAPE_PLANE || collider->inside_out ||
+                         (collider->shape == MOTE_SHAPE_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
+    if (scene_collider_has_mass(collider) && endless) {
+        const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
+        const ScenePath path = path_to_key(&parent, collider->mass > 0.0f ? "mass" : "density");
+        scene_report(reader, &path, SCENE_AT_VALUE, "found a %s for a plane or container, expected 0",
+                     collider->mass > 0.0f ? "mass" : "density");
+    }
+}
+
 // ---- Names -----------------------------------------------------------------------------------------------------
 
 static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
@@ -323,6 +337,7 @@ void scene_check(SceneReader *reader)
         check_shape(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->shape);
         if (values_are_right) {
             check_collider_mesh(reader, i);
+            check_collider_mass(reader, i);
         }
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {

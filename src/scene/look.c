@@ -101,10 +101,14 @@ static MoteLook automatic_look(const MoteShape *shape, const SceneValues *values
     return on_ground ? MOTE_LOOK_HIDDEN : MOTE_LOOK_SOLID;
 }
 
-static MoteRenderShape collider_look(const SceneCollider *collider, const SceneValues *values)
+static MoteRenderShape collider_look(const SceneCollider *collider, const SceneValues *values,
+                                     const MoteShapeState *state)
 {
     const SceneMaterial *material = scene_material(values, collider->material);
-    const MoteShape shape = scene_collider_shape(collider, collider, material);
+    MoteShape shape = scene_collider_shape(collider, collider, material);
+    if (scene_collider_has_mass(collider)) {
+        shape.from = shape.to = state->pose;
+    }
     return (MoteRenderShape){
         .shape = shape,
         .look = collider->look == MOTE_LOOK_AUTO ? automatic_look(&shape, values) : collider->look,
@@ -149,7 +153,8 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
     }
     look->materials = calloc(materials, sizeof *look->materials);
     look->shapes = calloc(colliders + 1u, sizeof *look->shapes);
-    if (look->materials == NULL || look->shapes == NULL) {
+    look->states = calloc(colliders + 1u, sizeof *look->states);
+    if (look->materials == NULL || look->shapes == NULL || look->states == NULL) {
         simulation_look_free(look);
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of the scene", scene->path);
     }
@@ -164,6 +169,7 @@ void simulation_look_free(SimulationLook *look)
     scene_values_free(&look->values);
     free(look->materials);
     free(look->shapes);
+    free(look->states);
     free(look->meshes);
     free(look->body_meshes);
     free(look->collider_rows);
@@ -197,10 +203,14 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
             scene->path, chosen->name[0] != '\0' ? "cameras." : "camera", chosen->name, (double)position.x,
             (double)position.y, (double)position.z, time);
     }
+    result = mote_world_read_shapes(simulation->world, look->states, SCENE_COUNT(values, collider));
+    if (result != MOTE_OK) {
+        return result;
+    }
     uint32_t shapes = 0; // meshes among the colliders are instances
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
         if (!scene_collider_has_mesh(SCENE_AT(values, collider, i))) {
-            look->shapes[shapes++] = collider_look(SCENE_AT(values, collider, i), values);
+            look->shapes[shapes++] = collider_look(SCENE_AT(values, collider, i), values, &look->states[i]);
         }
     }
     *out = (MoteRenderScene){

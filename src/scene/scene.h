@@ -77,7 +77,9 @@ typedef struct SceneCollider {
     float cell_size, offset;
     uint32_t band;
     const char *friction_texture;
-    uint32_t look; // MoteLook
+    float mass, density;
+    MoteVec3 velocity, angular_velocity; // m/s, degrees/s
+    uint32_t look;                       // MoteLook
 } SceneCollider;
 
 typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;

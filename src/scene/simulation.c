@@ -57,6 +57,24 @@ static MoteResult set_colliders(MoteSimulation *simulation)
     return mote_world_set_shapes(simulation->world, simulation->shapes, count);
 }
 
+// What colliders with a mass begin with.
+static MoteResult start_colliders(MoteSimulation *simulation)
+{
+    const float radians = 3.14159265f / 180.0f;
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->from, collider); i++) {
+        const SceneCollider *collider = SCENE_AT(&simulation->from, collider, i);
+        const MoteVec3 turns = collider->angular_velocity;
+        if (scene_collider_has_mass(collider)) {
+            const MoteVec3 spin = {turns.x * radians, turns.y * radians, turns.z * radians};
+            const MoteResult result = mote_world_set_shape_motion(simulation->world, i, NULL, collider->velocity, spin);
+            if (result != MOTE_OK) {
+                return result;
+            }
+        }
+    }
+    return MOTE_OK;
+}
+
 static MoteResult set_kill_volumes(MoteSimulation *simulation)
 {
     const uint32_t count = SCENE_COUNT(&simulation->to, kill_volume);
@@ -111,6 +129,9 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     }
     if (result == MOTE_OK) {
         result = set_colliders(simulation);
+    }
+    if (result == MOTE_OK) {
+        result = start_colliders(simulation);
     }
     if (result == MOTE_OK) {
         result = set_kill_volumes(simulation);

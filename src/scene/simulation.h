@@ -12,6 +12,7 @@ typedef struct SimulationLook {
     SceneValues values;            // at the picture's time
     MoteRenderMaterial *materials; // one a material of the scene
     MoteRenderShape *shapes;       // one a collider
+    MoteShapeState *states;        // likewise, as the world has them
     MoteRenderMesh *meshes;        // of bodies, see body_look.c
     uint32_t mesh_count;
     uint32_t *body_meshes;     // row of `meshes` a body of the scene, or MOTE_NONE

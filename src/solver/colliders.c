@@ -104,6 +104,11 @@ static Field field_row(const WorldField *slot)
     };
 }
 
+Field world_field_row(const MoteWorld *world, uint32_t number)
+{
+    return field_row(&world->colliders.fields[number]);
+}
+
 static void upload_field(MoteWorld *world, uint32_t number)
 {
     const BackendFunctions *functions = world->backend->functions;

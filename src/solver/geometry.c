@@ -43,9 +43,16 @@ static MoteResult convert_data(const MoteWorld *world, const char *what, uint32_
 static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32_t i, const MoteShape *from, Shape *to)
 {
     const MoteVec3 size = from->half_size;
-    const float numbers[] = {
-        size.x,        size.y, size.z, from->radius, from->static_friction, from->kinetic_friction, from->restitution,
-        from->adhesion};
+    const float numbers[] = {size.x,
+                             size.y,
+                             size.z,
+                             from->radius,
+                             from->static_friction,
+                             from->kinetic_friction,
+                             from->restitution,
+                             from->adhesion,
+                             from->mass,
+                             from->density};
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
         if (!isfinite(numbers[k]) || numbers[k] < 0.0f) {
             return mote_fail(MOTE_ERROR_INPUT,
@@ -111,6 +118,9 @@ static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capaci
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
         result = convert_shape(world, what, i, &shapes[i], &converted[i]);
+    }
+    if (result == MOTE_OK && capacity == CAPACITY_SHAPES) {
+        result = world_set_dynamics(world, shapes, converted, count);
     }
     const bool lists_are_current = world->lists_are_current; // they do not depend on shapes
     result = result == MOTE_OK ? world_reserve(world, capacity, count, 0) : result;

@@ -22,7 +22,7 @@ typedef struct BodyPart {
     uint64_t words;
 } BodyPart;
 
-enum { BODY_PARTS = 8, TIME_STEP_WORDS = 1 };
+enum { BODY_PARTS = 9, SHAPE_PART = 8, TIME_STEP_WORDS = 1 };
 
 static void list_body_parts(const MoteWorld *world, uint32_t particle_count, BodyPart parts[BODY_PARTS])
 {
@@ -37,6 +37,7 @@ static void list_body_parts(const MoteWorld *world, uint32_t particle_count, Bod
         {view->cluster_rotations, 4 * clusters},
         {view->cluster_centres, 4 * clusters},
         {view->cluster_origins, 4 * clusters},
+        {view->dynamic_motions, sizeof(Motion) / sizeof(uint32_t) * (uint64_t)view->dynamic_count},
     };
     memcpy(parts, all, sizeof all);
 }
@@ -81,6 +82,23 @@ static void write_bodies(MoteWorld *world, const uint32_t *words)
     }
 }
 
+static bool is_unit(vec4 q)
+{
+    return fabsf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1.0f) < 1e-2f;
+}
+
+static MoteResult check_motions(const uint32_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        Motion motion;
+        memcpy(&motion, words + i * (sizeof motion / sizeof *words), sizeof motion);
+        if (!is_unit(motion.start_rotation) || !is_unit(motion.aim_rotation)) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a rotation of a shape that is not of unit length");
+        }
+    }
+    return MOTE_OK;
+}
+
 // Members in range, none twice; every number finite.
 static MoteResult check_bodies(const MoteWorld *world, const WorldSnapshot *snapshot)
 {
@@ -94,9 +112,9 @@ static MoteResult check_bodies(const MoteWorld *world, const WorldSnapshot *snap
     }
     const uint32_t members = world->view.member_count;
     const uint32_t *words = snapshot->body_words + TIME_STEP_WORDS;
-    uint8_t *seen = calloc(members, 1);
+    uint8_t *seen = calloc(members + 1u, 1);
     MoteResult result = seen != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to check a snapshot");
-    for (uint32_t i = 0; i < snapshot->particle_count && result == MOTE_OK; i++) {
+    for (uint32_t i = 0; i < snapshot->particle_count && members > 0 && result == MOTE_OK; i++) {
         if (words[i] != MOTE_NONE && (words[i] >= members || seen[words[i]]++ != 0)) {
             result = mote_fail(MOTE_ERROR_INPUT, "snapshot has member %u at particle %u, expected each below %u once",
                                words[i], i, members);
@@ -113,6 +131,9 @@ static MoteResult check_bodies(const MoteWorld *world, const WorldSnapshot *snap
             if (!isfinite(number)) {
                 result = mote_fail(MOTE_ERROR_INPUT, "snapshot has a number of a body that is not finite");
             }
+        }
+        if (part == SHAPE_PART && result == MOTE_OK) {
+            result = check_motions(words, world->view.dynamic_count);
         }
         words += parts[part].words;
     }

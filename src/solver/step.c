@@ -14,6 +14,10 @@ static void solve_pairs(MoteWorld *world);
 static void solve_shapes(MoteWorld *world);
 static void solve_bodies(MoteWorld *world);
 static void update_velocities(MoteWorld *world);
+static void begin_shapes(MoteWorld *world);
+static void count_shape_contacts(MoteWorld *world);
+static void move_shapes(MoteWorld *world);
+static MoteResult finish_shapes(MoteWorld *world);
 static MoteResult check_health(MoteWorld *world);
 
 MoteResult mote_world_step(MoteWorld *world, float time_step)
@@ -25,8 +29,9 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
     world_set_parameters(world, time_step);
     MoteView *view = &world->view;
 
+    LAUNCH(world, clear_counters);
+    begin_shapes(world); // those that have a mass
     if (view->particle_count > 0) {
-        LAUNCH(world, clear_counters);
         LAUNCH(world, predict);                          // lines 1-5
         const MoteResult found = find_neighbours(world); // lines 6-9
         if (found != MOTE_OK) {
@@ -37,12 +42,14 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
         measure_stacks(world);
         stabilize(world); // lines 10-15
         predict_bodies(world);
+        count_shape_contacts(world);
         for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
             view->iteration = i;
             solve_density(world);
             solve_pairs(world);
             solve_shapes(world);
             solve_bodies(world);
+            move_shapes(world);
         }
         update_velocities(world); // lines 23-28
         if (world->colliders.wet_texel_count > 0) {
@@ -52,6 +59,10 @@ MoteResult mote_world_step(MoteWorld *world, float time_step)
         if (healthy != MOTE_OK) {
             return healthy;
         }
+    }
+    const MoteResult finished = finish_shapes(world);
+    if (finished != MOTE_OK) {
+        return finished;
     }
     world->last_time_step = time_step;
     world->steps++;
@@ -194,6 +205,7 @@ static void update_velocities(MoteWorld *world)
     if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
         solve_shapes(world);
         solve_bodies(world);
+        move_shapes(world);
         LAUNCH(world, measure_density);
     }
     if (view->cluster_count > 0) {
@@ -219,6 +231,79 @@ static void update_velocities(MoteWorld *world)
     if (world->has_fluid && view->confinement > 0.0f) {
         LAUNCH(world, confine_vorticity);
     }
+}
+
+// ---- Shapes that have a mass -------------------------------------------------------------------------------
+
+static void begin_shapes(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    if (view->dynamic_count > 0) {
+        LAUNCH(world, begin_shapes);
+        view->stabilizing = 1;
+        for (uint32_t i = 0; i < world->settings.stabilization_iterations; i++) {
+            LAUNCH(world, meet_shapes);
+        }
+        view->stabilizing = 0;
+        LAUNCH(world, predict_shapes);
+    }
+}
+
+// What the particles noted, chunk by chunk.
+static void sum_shape_pushes(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    view->push_chunk_count = (view->particle_count + PUSH_CHUNK - 1) / PUSH_CHUNK;
+    view->push_sum_count = view->push_chunk_count * view->dynamic_count;
+    LAUNCH(world, mark_push_chunks);
+    LAUNCH(world, sum_shape_pushes);
+}
+
+static void count_shape_contacts(MoteWorld *world)
+{
+    if (world->view.dynamic_count > 0) {
+        LAUNCH(world, count_shape_contacts);
+        sum_shape_pushes(world);
+        LAUNCH(world, split_shapes);
+    }
+}
+
+static void move_shapes(MoteWorld *world)
+{
+    if (world->view.dynamic_count > 0) {
+        sum_shape_pushes(world);
+        LAUNCH(world, move_shapes);
+        LAUNCH(world, meet_shapes);
+    }
+}
+
+static MoteResult finish_shapes(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    if (view->dynamic_count == 0) {
+        return MOTE_OK;
+    }
+    if (view->particle_count == 0) { // no iteration has kept them apart
+        for (uint32_t i = 0; i < world->settings.iterations || i == 0; i++) {
+            LAUNCH(world, meet_shapes);
+        }
+    }
+    LAUNCH(world, finish_shapes);
+    if (view->dynamic_bounce != 0u) {
+        if (view->particle_count > 0) {
+            sum_shape_pushes(world);
+            LAUNCH(world, kick_shapes);
+        }
+        LAUNCH(world, bounce_shapes);
+    }
+    LAUNCH(world, keep_shapes);
+    uint unhealthy = 0;
+    world->backend->functions->download(world->backend, &unhealthy, view->counters + COUNTER_UNHEALTHY_SHAPE,
+                                        sizeof unhealthy);
+    return unhealthy == 0 ? MOTE_OK
+                          : mote_fail(MOTE_ERROR_UNSTABLE,
+                                      "step %llu: shape %u got a pose that is not finite; it was left where it was",
+                                      (unsigned long long)world->steps, unhealthy - 1u);
 }
 
 // ---- Neighbours --------------------------------------------------------------------------------------------
@@ -441,6 +526,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->spiky_scale = (float)rest->spiky_norm;
     view->counter_count = COUNTER_LIMIT;
     point_at_channels(world);
+    view->dynamic_once = 1;
+    view->dynamic_bounce =
+        view->dynamic_count > 0 && (world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u);
 }
 
 // ---- Health ------------------------------------------------------------------------------------------------

@@ -172,6 +172,7 @@ void mote_world_destroy(MoteWorld *world)
     }
     world_free_buffers(world, (Capacity)0, CAPACITY_COUNT);
     world_free_colliders(world);
+    world_free_dynamics(world);
     world->backend->functions->destroy(world->backend);
     free(world->host.positions);
     free(world->host.velocities);

@@ -15,6 +15,9 @@ typedef enum Capacity {
     CAPACITY_SOLIDS,      // particles, once some are solid
     CAPACITY_FORCES,      // MOTE_FORCE_COUNT a particle, while they are recorded
     CAPACITY_FORCE_MARKS, // particles, while they are recorded
+    CAPACITY_PUSHES,      // PUSH_SLOTS a particle, while shapes have mass
+    CAPACITY_PUSH_CHUNKS, // one for PUSH_CHUNK particles, likewise
+    CAPACITY_PUSH_SUMS,   // 2 a chunk and dynamic shape
     CAPACITY_CELLS,
     CAPACITY_CELLS_AND_ONE,
     CAPACITY_CELL_HASH,
@@ -39,6 +42,10 @@ typedef enum Capacity {
     CAPACITY_FIELDS,
     CAPACITY_FIELD_WORDS,
     CAPACITY_WET_TEXELS,
+    CAPACITY_SHAPE_ROWS, // shapes, while some have mass
+    CAPACITY_SHAPE_SAMPLES,
+    CAPACITY_DYNAMICS,
+    CAPACITY_DYNAMIC_FORCES,
     CAPACITY_COUNT
 } Capacity;
 
@@ -87,6 +94,17 @@ typedef struct WorldColliders {
     uint64_t field_word_count, wet_texel_count;
 } WorldColliders;
 
+// A shape with a mass as the host remembers it (dynamics.c).
+typedef struct DynamicShape {
+    uint32_t index; // among the world's shapes
+    MoteShape shape;
+    const MoteField *field; // of a field: the one that was measured
+    Cluster body;
+    vec3 centre;   // m, of mass, in the shape's frame
+    vec4 *samples; // of its surface; w is how far inside they are (m)
+    uint32_t sample_count;
+} DynamicShape;
+
 struct MoteWorld {
     Backend *backend;
     MoteSettings settings;
@@ -113,7 +131,8 @@ struct MoteWorld {
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     WorldColliders colliders;
-    MoteParticleView host; // what mote_world_read returned last
+    DynamicShape *dynamics; // view.dynamic_count of them
+    MoteParticleView host;  // what mote_world_read returned last
     uint32_t host_capacity;
 };
 
@@ -138,6 +157,11 @@ MoteResult world_set_pulls(MoteWorld *world);
 float world_field_radius(const MoteWorld *world, uint32_t number);
 MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
 void world_free_colliders(MoteWorld *world);
+// The shapes that have a mass, after `rows` of all shapes were made from `shapes`. Those that had one before go on as
+// they were. dynamics.c
+MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count);
+void world_free_dynamics(MoteWorld *world);
+Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
 RestState rest_state_measure(const MoteSettings *settings);
 

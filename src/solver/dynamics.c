@@ -1,0 +1,343 @@
+// dynamics.c - shapes that have a mass: their rows in the world's buffers, and what users read and set of their motion.
+#include "solver/mass.h"
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_mass(const MoteShape *shape)
+{
+    return shape->mass > 0.0f || shape->density > 0.0f;
+}
+
+static const MoteField *field_of(const MoteWorld *world, const MoteShape *shape)
+{
+    return shape->kind == MOTE_SHAPE_FIELD ? world->colliders.fields[shape->data].field : NULL;
+}
+
+static DynamicShape *find_row(const MoteWorld *world, uint32_t index)
+{
+    for (uint32_t row = 0; row < world->view.dynamic_count; row++) {
+        if (world->dynamics[row].index == index) {
+            return &world->dynamics[row];
+        }
+    }
+    return NULL;
+}
+
+static bool same_geometry(const MoteWorld *world, const DynamicShape *row, const MoteShape *shape)
+{
+    const MoteShape *before = &row->shape;
+    return before->kind == shape->kind && before->half_size.x == shape->half_size.x &&
+           before->half_size.y == shape->half_size.y && before->half_size.z == shape->half_size.z &&
+           before->radius == shape->radius && before->data == shape->data && before->mass == shape->mass &&
+           before->density == shape->density && row->field == field_of(world, shape);
+}
+
+static void free_rows(DynamicShape *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free(rows[i].samples);
+    }
+    free(rows);
+}
+
+void world_free_dynamics(MoteWorld *world)
+{
+    free_rows(world->dynamics, world->view.dynamic_count);
+    world->dynamics = NULL;
+    world->view.dynamic_count = 0;
+}
+
+// ---- Making ------------------------------------------------------------------------------------------------
+
+// All tables of a new set of shapes, in the host's memory.
+typedef struct Tables {
+    uint32_t dynamic_count, sample_count;
+    DynamicShape *dynamics;
+    Motion *motions;
+    uint *rows, *indices; // dynamic_rows, dynamic_shapes
+    uvec2 *ranges;
+    vec4 *samples, *centres;
+    Cluster *bodies;
+} Tables;
+
+static void free_tables(Tables *tables)
+{
+    free_rows(tables->dynamics, tables->dynamic_count);
+    free(tables->motions);
+    free(tables->rows);
+    free(tables->indices);
+    free(tables->ranges);
+    free(tables->samples);
+    free(tables->centres);
+    free(tables->bodies);
+}
+
+static bool allocate_tables(uint32_t dynamics, uint32_t shapes, Tables *tables)
+{
+    tables->dynamics = calloc(dynamics, sizeof *tables->dynamics);
+    tables->motions = calloc(dynamics, sizeof *tables->motions);
+    tables->indices = calloc(dynamics, sizeof *tables->indices);
+    tables->centres = calloc(dynamics, sizeof *tables->centres);
+    tables->bodies = calloc(dynamics, sizeof *tables->bodies);
+    tables->rows = calloc(shapes, sizeof *tables->rows);
+    tables->ranges = calloc(shapes, sizeof *tables->ranges);
+    return tables->dynamics != NULL && tables->motions != NULL && tables->indices != NULL && tables->centres != NULL &&
+           tables->bodies != NULL && tables->rows != NULL && tables->ranges != NULL;
+}
+
+static Motion motion_at(vec3 position, vec4 rotation, vec3 centre)
+{
+    const vec3 place = v3_add(position, rotate(rotation, centre));
+    return (Motion){.start_rotation = rotation, .aim_rotation = rotation, .start_centre = place, .aim_centre = place};
+}
+
+// One shape's row; its motion goes on if it had one.
+static MoteResult make_row(MoteWorld *world, uint32_t i, const MoteShape *shape, const Shape *row, Tables *tables)
+{
+    const DynamicShape *before = find_row(world, i);
+    const uint32_t n = tables->dynamic_count;
+    DynamicShape *after = &tables->dynamics[n];
+    if (before != NULL && same_geometry(world, before, shape)) {
+        *after = *before;
+        after->samples = malloc(before->sample_count * sizeof *after->samples + 1);
+        if (after->samples == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for the body of shape %u", i);
+        }
+        memcpy(after->samples, before->samples, before->sample_count * sizeof *after->samples);
+    } else {
+        const float moved = v3_length(v3_sub(row->position, row->start_position));
+        MassProperties mass;
+        const MoteResult result = mass_measure(world, i, shape, row, row->bounding_radius - moved, &mass);
+        if (result != MOTE_OK) {
+            return result;
+        }
+        *after = (DynamicShape){
+            .index = i,
+            .field = field_of(world, shape),
+            .body = mass.body,
+            .centre = mass.centre,
+            .samples = mass.samples,
+            .sample_count = mass.sample_count,
+        };
+    }
+    after->shape = *shape;
+    tables->dynamic_count++;
+    tables->motions[n] = motion_at(row->start_position, row->start_rotation, after->centre);
+    if (before != NULL && before->shape.kind == shape->kind) {
+        world->backend->functions->download(world->backend, &tables->motions[n],
+                                            world->view.dynamic_motions + (before - world->dynamics), sizeof(Motion));
+    }
+    tables->indices[n] = i;
+    tables->centres[n] = v4_from_v3(after->centre, 1.0f);
+    tables->bodies[n] = after->body;
+    tables->rows[i] = n;
+    return MOTE_OK;
+}
+
+// The points at which shape i meets others. Of those that users move, solids that are not convex have none.
+static uint32_t samples_of(const MoteWorld *world, const Shape *row, const DynamicShape *dynamic, vec4 own[BOX_SAMPLES],
+                           const vec4 **samples)
+{
+    *samples = own;
+    if (dynamic != NULL) {
+        *samples = dynamic->samples;
+        return dynamic->sample_count;
+    }
+    if (row->inside_out != 0u || row->kind == SHAPE_PLANE || row->kind > SHAPE_CAPSULE) {
+        return 0;
+    }
+    return row->kind == SHAPE_BOX ? mass_box_samples(row->half_size, world->settings.dimensions == 2, own)
+                                  : mass_round_samples(row, own);
+}
+
+static MoteResult make_samples(MoteWorld *world, const Shape *rows, uint32_t count, Tables *tables)
+{
+    for (int pass = 0; pass < 2; pass++) { // count, then fill
+        uint32_t total = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            vec4 own[BOX_SAMPLES];
+            const vec4 *samples;
+            const DynamicShape *dynamic = tables->rows[i] != NONE ? &tables->dynamics[tables->rows[i]] : NULL;
+            const uint32_t n = samples_of(world, &rows[i], dynamic, own, &samples);
+            if (pass == 1 && n > 0) {
+                memcpy(tables->samples + total, samples, n * sizeof *samples);
+            }
+            tables->ranges[i] = uv2(total, total + n);
+            total += n;
+        }
+        tables->sample_count = total;
+        if (pass == 0) {
+            tables->samples = malloc(total * sizeof *tables->samples + 1);
+            if (tables->samples == NULL) {
+                return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u points of shapes", total);
+            }
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult make_tables(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count,
+                              Tables *tables)
+{
+    uint32_t dynamics = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        dynamics += has_mass(&shapes[i]);
+    }
+    if (dynamics == 0) {
+        return MOTE_OK;
+    }
+    if (!allocate_tables(dynamics, count, tables)) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes with a mass", dynamics);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        tables->rows[i] = NONE;
+        const MoteResult result = has_mass(&shapes[i]) ? make_row(world, i, &shapes[i], &rows[i], tables) : MOTE_OK;
+        if (result != MOTE_OK) {
+            return result;
+        }
+    }
+    return make_samples(world, rows, count, tables);
+}
+
+static MoteResult reserve_tables(MoteWorld *world, const Tables *tables, uint32_t count)
+{
+    const bool lists_are_current = world->lists_are_current; // they do not depend on shapes
+    const uint64_t n = tables->dynamic_count;
+    MoteResult result = world_reserve(world, CAPACITY_SHAPE_ROWS, n > 0 ? count : 0, 0);
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_SHAPE_SAMPLES, tables->sample_count, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_DYNAMICS, n, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_DYNAMIC_FORCES, 2 * n, 0) : result;
+    world->lists_are_current = lists_are_current;
+    return result;
+}
+
+MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count)
+{
+    Tables tables = {0};
+    MoteResult result = make_tables(world, shapes, rows, count, &tables);
+    if (result == MOTE_OK && tables.dynamic_count == 0 && world->view.dynamic_count == 0) {
+        return MOTE_OK;
+    }
+    const uint32_t before = world->view.dynamic_count;
+    if (result == MOTE_OK) { // room for the particles' part first: it can fail without harm
+        world->view.dynamic_count = tables.dynamic_count;
+        result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]);
+        world->view.dynamic_count = before;
+    }
+    result = result == MOTE_OK ? reserve_tables(world, &tables, count) : result;
+    if (result == MOTE_OK) {
+        world_free_dynamics(world);
+        const BackendFunctions *functions = world->backend->functions;
+        MoteView *view = &world->view;
+        const size_t n = tables.dynamic_count;
+        if (n > 0) {
+            functions->upload(world->backend, view->dynamic_motions, tables.motions, n * sizeof(Motion));
+            functions->upload(world->backend, view->dynamic_shapes, tables.indices, n * sizeof(uint));
+            functions->upload(world->backend, view->dynamic_centres, tables.centres, n * sizeof(vec4));
+            functions->upload(world->backend, view->dynamic_bodies, tables.bodies, n * sizeof(Cluster));
+            functions->upload(world->backend, view->dynamic_rows, tables.rows, count * sizeof(uint));
+            functions->upload(world->backend, view->sample_ranges, tables.ranges, count * sizeof(uvec2));
+            functions->upload(world->backend, view->shape_samples, tables.samples, tables.sample_count * sizeof(vec4));
+        }
+        world->dynamics = tables.dynamics;
+        view->dynamic_count = tables.dynamic_count;
+        tables.dynamics = NULL;
+        tables.dynamic_count = 0;
+    }
+    free_tables(&tables);
+    return result;
+}
+
+// ---- Reading and setting -----------------------------------------------------------------------------------
+
+static MoteVec3 public3(vec3 v)
+{
+    return (MoteVec3){v.x, v.y, v.z};
+}
+
+static MoteVec3 public4(vec4 v)
+{
+    return (MoteVec3){v.x, v.y, v.z};
+}
+
+static MoteTransform public_pose(vec3 position, vec4 rotation)
+{
+    return (MoteTransform){public3(position), {rotation.x, rotation.y, rotation.z, rotation.w}};
+}
+
+static void read_dynamic(MoteWorld *world, uint32_t row, MoteShapeState *out)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const DynamicShape *dynamic = &world->dynamics[row];
+    Motion motion;
+    vec4 forces[2];
+    functions->download(world->backend, &motion, world->view.dynamic_motions + row, sizeof motion);
+    functions->download(world->backend, forces, world->view.dynamic_forces + 2 * (size_t)row, sizeof forces);
+    const vec3 position = v3_sub(motion.aim_centre, rotate(motion.aim_rotation, dynamic->centre));
+    *out = (MoteShapeState){
+        .pose = public_pose(position, motion.aim_rotation),
+        .mass = dynamic->body.mass,
+        .centre = public3(motion.aim_centre),
+        .velocity = public3(motion.velocity),
+        .angular_velocity = public3(motion.spin),
+        .force = public4(forces[0]),
+        .torque = public4(forces[1]),
+    };
+}
+
+MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *rows, uint32_t capacity)
+{
+    const uint32_t count = world->view.shape_count < capacity ? world->view.shape_count : capacity;
+    for (uint32_t i = 0; i < count; i++) {
+        const DynamicShape *dynamic = find_row(world, i);
+        if (dynamic != NULL) {
+            read_dynamic(world, (uint32_t)(dynamic - world->dynamics), &rows[i]);
+            continue;
+        }
+        Shape shape;
+        world->backend->functions->download(world->backend, &shape, world->view.shapes + i, sizeof shape);
+        rows[i] =
+            (MoteShapeState){.pose = public_pose(shape.position, shape.rotation), .centre = public3(shape.position)};
+    }
+    return MOTE_OK;
+}
+
+static bool finite3(MoteVec3 v)
+{
+    return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
+}
+
+MoteResult mote_world_set_shape_motion(MoteWorld *world, uint32_t i, const MoteTransform *pose, MoteVec3 velocity,
+                                       MoteVec3 angular_velocity)
+{
+    const DynamicShape *dynamic = find_row(world, i);
+    if (dynamic == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "shape %u has no mass: only its two poses move it", i);
+    }
+    if (!finite3(velocity) || !finite3(angular_velocity)) {
+        return mote_fail(MOTE_ERROR_INPUT, "the motion for shape %u is not finite", i);
+    }
+    Motion *const row = world->view.dynamic_motions + (dynamic - world->dynamics);
+    Motion motion;
+    world->backend->functions->download(world->backend, &motion, row, sizeof motion);
+    if (pose != NULL) {
+        const MoteQuaternion q = pose->rotation;
+        const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+        if (!finite3(pose->position) || !(fabsf(length - 1.0f) < 1e-2f)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "the pose for shape %u is not finite, or its rotation not of unit length", i);
+        }
+        const vec4 rotation = v4(q.x / length, q.y / length, q.z / length, q.w / length);
+        motion = motion_at(v3(pose->position.x, pose->position.y, pose->position.z), rotation, dynamic->centre);
+    }
+    const bool flat = world->settings.dimensions == 2;
+    motion.velocity = v3(velocity.x, velocity.y, flat ? 0.0f : velocity.z);
+    motion.spin = v3(flat ? 0.0f : angular_velocity.x, flat ? 0.0f : angular_velocity.y, angular_velocity.z);
+    motion.momentum = inertia_times(dynamic->body, motion.aim_rotation, motion.spin);
+    world->backend->functions->upload(world->backend, row, &motion, sizeof motion);
+    return MOTE_OK;
+}

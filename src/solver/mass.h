@@ -1,0 +1,24 @@
+// mass.h - what a shape needs to be a rigid body.
+#ifndef MOTE_SOLVER_MASS_H
+#define MOTE_SOLVER_MASS_H
+
+#include "geometry/hull.h"
+#include "solver/world.h"
+
+#define BOX_SAMPLES 26 // corners, middles of edges and of faces
+
+typedef struct MassProperties {
+    Cluster body;  // mass, inertia and its inverse about the centre of mass, radius around the shape's origin
+    vec3 centre;   // m, in the shape's frame
+    vec4 *samples; // points of the surface, or inside it by w (m); from malloc
+    uint32_t sample_count;
+} MassProperties;
+
+// Of shape i with a mass or a density; `row` is its form for kernels. In 2D shapes are a metre deep.
+MoteResult mass_measure(MoteWorld *world, uint32_t i, const MoteShape *shape, const Shape *row, float radius,
+                        MassProperties *out);
+// Sample points of shapes that users move; return how many.
+uint32_t mass_box_samples(vec3 half, bool flat, vec4 samples[BOX_SAMPLES]);
+uint32_t mass_round_samples(const Shape *row, vec4 samples[2]);
+
+#endif
