@@ -26,26 +26,33 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace {
 
 constexpr int REFINING_ROUNDS = 2;
 constexpr float REFINED_CELLS = 6.0f; // farther off, a fraction of a cell does no harm
 
-// Triangles as OpenVDB asks for them, in voxels.
-struct MeshAdapter {
-    const MoteVec3 *positions;
-    const uint32_t *triangles;
-    size_t position_count, triangle_count;
-    double cells_per_metre;
+// A mesh in voxels. OpenVDB's own adapter and interrupter, because for these its library holds meshToVolume compiled:
+// made from the templates it takes a compiler minutes.
+using MeshAdapter = openvdb::tools::QuadAndTriangleDataAdapter<openvdb::Vec3s, openvdb::Vec3I>;
 
-    size_t polygonCount() const { return triangle_count; }
-    size_t pointCount() const { return position_count; }
-    size_t vertexCount(size_t) const { return 3; }
-    void getIndexSpacePoint(size_t n, size_t corner, openvdb::Vec3d &out) const
+struct VoxelMesh {
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+
+    VoxelMesh(const MoteVec3 *positions, size_t position_count, const uint32_t *corners, size_t triangle_count,
+              double cells_per_metre)
     {
-        const MoteVec3 p = positions[triangles[3 * n + corner]];
-        out = openvdb::Vec3d(p.x, p.y, p.z) * cells_per_metre;
+        points.reserve(position_count);
+        triangles.reserve(triangle_count);
+        for (size_t i = 0; i < position_count; i++) {
+            const MoteVec3 p = positions[i];
+            points.emplace_back(openvdb::Vec3d(p.x, p.y, p.z) * cells_per_metre);
+        }
+        for (size_t i = 0; i < triangle_count; i++) {
+            triangles.emplace_back(corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]);
+        }
     }
 };
 
@@ -183,7 +190,9 @@ extern "C" MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3
     *out = {};
     const MoteResult result = guarded(options->name, [&] {
         const double size = options->cell_size;
-        const MeshAdapter mesh = {positions, triangles, position_count, triangle_count, 1.0 / size};
+        const VoxelMesh voxels(positions, position_count, triangles, triangle_count, 1.0 / size);
+        const MeshAdapter mesh(voxels.points, voxels.triangles);
+        openvdb::util::NullInterrupter uninterrupted;
         const auto transform = openvdb::math::Transform::createLinearTransform(size);
         openvdb::Int32Grid closest(openvdb::Int32(openvdb::util::INVALID_IDX));
         const bool shell = options->mode == MOTE_FIELD_SHELL;
@@ -194,7 +203,7 @@ extern "C" MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3
         const float interior = options->interior < std::numeric_limits<float>::max() ? options->interior + inwards
                                                                                     : options->interior;
         auto grid = openvdb::tools::meshToVolume<openvdb::FloatGrid>(
-            mesh, *transform, options->band + outwards + 1.0f, interior,
+            uninterrupted, mesh, *transform, options->band + outwards + 1.0f, interior,
             shell ? openvdb::tools::UNSIGNED_DISTANCE_FIELD : openvdb::tools::DISABLE_RENORMALIZATION, &closest);
         for (int round = 0; round < REFINING_ROUNDS; round++) {
             refine(*grid, closest, mesh, std::min(options->band, REFINED_CELLS) + outwards + 1.0f);
