@@ -279,7 +279,8 @@ extern "C" MoteResult grid_write(const char *path, const uint32_t *words, uint64
         auto buffer = nanovdb::HostBuffer::create(word_count * 4);
         std::memcpy(buffer.data(), words, word_count * 4);
         const nanovdb::GridHandle<nanovdb::HostBuffer> handle(std::move(buffer));
-        const openvdb::GridBase::Ptr grid = nanovdb::nanoToOpenVDB(handle);
+        nanovdb::NanoToOpenVDB<float> convert; // nanoToOpenVDB would be compiled for every type of grid
+        const openvdb::FloatGrid::Ptr grid = convert(*handle.grid<float>());
         grid->setName("surface");
         grid->setGridClass(openvdb::GRID_LEVEL_SET);
         openvdb::io::File file(path);
