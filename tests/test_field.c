@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 
 // OpenVDB loses the nodes it had read when a file ends in the middle of them.
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:readTopology\n";
