@@ -112,4 +112,17 @@ static inline void *read_buffer(MoteRenderer *renderer, const Buffer *buffer, si
     return copy;
 }
 
+// One renderer for a whole group of tests, in their `state`.
+static inline int renderer_set_up(void **state)
+{
+    *state = make_renderer(MOTE_SPLAT_AUTO);
+    return 0;
+}
+
+static inline int renderer_tear_down(void **state)
+{
+    end_renderer(*state);
+    return 0;
+}
+
 #endif

@@ -556,18 +556,6 @@ static void test_errors(void **state)
     mote_world_destroy(world);
 }
 
-static int set_up(void **state)
-{
-    *state = make_renderer(MOTE_SPLAT_AUTO);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    end_renderer(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,5 +563,5 @@ int main(void)
         cmocka_unit_test(test_golden_solids),   cmocka_unit_test(test_occlusion), cmocka_unit_test(test_levels),
         cmocka_unit_test(test_errors),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

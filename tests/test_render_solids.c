@@ -639,18 +639,6 @@ static void test_liquid_and_mesh(void **state)
     mote_world_destroy(world);
 }
 
-static int set_up(void **state)
-{
-    *state = make_renderer(MOTE_SPLAT_AUTO);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    end_renderer(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -665,5 +653,5 @@ int main(void)
         cmocka_unit_test(test_shadows),
         cmocka_unit_test(test_liquid_and_mesh),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

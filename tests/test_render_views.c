@@ -486,18 +486,6 @@ static void test_odd_cases(void **state)
     free(values);
 }
 
-static int set_up(void **state)
-{
-    *state = make_renderer(MOTE_SPLAT_AUTO);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    end_renderer(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,5 +493,5 @@ int main(void)
         cmocka_unit_test(test_every_view),    cmocka_unit_test(test_color_of_speed), cmocka_unit_test(test_lines),
         cmocka_unit_test(test_odd_cases),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }
