@@ -226,6 +226,18 @@ typedef struct MotePicture {
 MOTE_API MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const MoteRenderScene *scene,
                                        const MotePicture *picture);
 
+// The same of arrays that are the caller's own, as a program has them that draws one moment while it simulates the
+// next: `arrays` are host memory (MOTE_MEMORY_HOST), read in place where they begin at a page and fill whole pages, and
+// must stay as they are until the call returns. Under one `layout` an address must always be the same memory. `channel`
+// is what "channel:NAME" shows, whatever the name; NULL without one.
+typedef struct MoteRenderChannel {
+    MoteArray values; // floats, `components` a particle
+    uint32_t components;
+} MoteRenderChannel;
+MOTE_API MoteResult mote_renderer_draw_arrays(MoteRenderer *renderer, const MoteRenderView *arrays,
+                                              const MoteRenderChannel *channel, const MoteRenderScene *scene,
+                                              const MotePicture *picture);
+
 // The finished picture, display-referred (sRGB), 4 values a pixel, top row first.
 MOTE_API MoteResult mote_renderer_read_rgba8(MoteRenderer *renderer, uint8_t *pixels);
 MOTE_API MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *pixels);

@@ -16,7 +16,8 @@ declare -A allowed=(
     [src/image]="base"
     [src/geometry]="base"
     [src/render]="base image shaders"
-    [src/cli]="base scene image"
+    [src/viewer]="base scene image"
+    [src/cli]="base scene image viewer"
 )
 # Headers of libraries that only some folders may know.
 libraries=(
@@ -25,7 +26,7 @@ libraries=(
     '(SDL|imgui)=src/viewer'
     '(png|openexr)=src/image|tests'
     '(openvdb|nanovdb|tbb)/=src/geometry'
-    'jansson=src/(scene|cli|geometry)|tests'
+    'jansson=src/(scene|cli|geometry|viewer)|tests'
     'assimp/=src/geometry'
 )
 wrong=0

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const Command commands[] = {
+    {"view", command_view, "Watch, touch and tune scenes in a window"},
     {"simulate", command_simulate, "Run a scene, export its frames, save and resume"},
     {"render", command_render, "Draw a scene, or saved states of it, as pictures or a film"},
     {"validate", command_validate, "Check scene files without running them"},

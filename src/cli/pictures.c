@@ -6,7 +6,7 @@
 #include "cli/frames.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "image/image.h"
+#include "image/picture_file.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +112,7 @@ MoteResult pictures_open(PictureWriter *writer, uint32_t width, uint32_t height,
 {
     writer->width = width;
     writer->height = height;
-    // The largest are the layers: ten floats a pixel.
-    const size_t pixel_bytes = writer->format == PICTURE_EXR ? 10 * sizeof(float) : 4 * sizeof(uint16_t);
+    const size_t pixel_bytes = writer->format == PICTURE_EXR ? PICTURE_EXR_BYTES : PICTURE_PNG_BYTES;
     writer->pixels = malloc((size_t)width * height * pixel_bytes);
     const MoteResult result =
         writer->pixels != NULL
@@ -161,73 +160,6 @@ bool pictures_has(const PictureWriter *writer, uint64_t frame)
     return found;
 }
 
-// Files are opaque: alpha is left out, which also makes them smaller.
-static MoteResult write_png(const PictureWriter *writer, MoteRenderer *renderer, const char *path)
-{
-    const size_t count = (size_t)writer->width * writer->height;
-    if (writer->format == PICTURE_PNG16) {
-        uint16_t *pixels = writer->pixels;
-        MoteResult result = mote_renderer_read_rgba16(renderer, pixels);
-        for (size_t i = 0; i < count && result == MOTE_OK; i++) {
-            memmove(pixels + 3 * i, pixels + 4 * i, 3 * sizeof *pixels);
-        }
-        return result == MOTE_OK ? image_write_png16(path, writer->width, writer->height, 3, pixels, 0) : result;
-    }
-    uint8_t *pixels = writer->pixels;
-    MoteResult result = mote_renderer_read_rgba8(renderer, pixels);
-    for (size_t i = 0; i < count && result == MOTE_OK; i++) {
-        memmove(pixels + 3 * i, pixels + 4 * i, 3);
-    }
-    return result == MOTE_OK ? image_write_png8(path, writer->width, writer->height, 3, pixels, 0) : result;
-}
-
-// The renderer's layers under names that compositing programs know; colour in halves, what is measured in full.
-static const struct {
-    const char *layer;
-    uint32_t components;
-    const char *channels[4];
-    ImageType type;
-    bool as_half;
-} layers[] = {
-    {"color", 4, {"R", "G", "B", "A"}, IMAGE_FLOAT, true},
-    {"depth", 1, {"depth.Z"}, IMAGE_FLOAT, false},
-    {"normal", 3, {"normal.X", "normal.Y", "normal.Z"}, IMAGE_FLOAT, false},
-    {"thickness", 1, {"thickness.Y"}, IMAGE_FLOAT, false},
-    {"id", 1, {"id.Y"}, IMAGE_UINT, false},
-};
-
-static MoteResult write_exr(const PictureWriter *writer, MoteRenderer *renderer, uint64_t frame, const char *view,
-                            const char *path)
-{
-    const size_t count = (size_t)writer->width * writer->height;
-    ImageChannel channels[10];
-    uint32_t channel_count = 0;
-    float *values = writer->pixels;
-    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
-        const MoteResult result = mote_renderer_read_layer(renderer, layers[i].layer, values);
-        if (result != MOTE_OK) {
-            return result;
-        }
-        for (uint32_t c = 0; c < layers[i].components; c++) {
-            channels[channel_count++] = (ImageChannel){
-                .name = layers[i].channels[c],
-                .type = layers[i].type,
-                .as_half = layers[i].as_half,
-                .data = values + c,
-                .pixel_stride = layers[i].components * sizeof *values,
-                .row_stride = (size_t)writer->width * layers[i].components * sizeof *values,
-            };
-        }
-        values += count * layers[i].components;
-    }
-    char number[32];
-    snprintf(number, sizeof number, "%" PRIu64, frame);
-    const ImageAttribute attributes[] = {
-        {"software", "mote"}, {"frame", number}, {"view", view != NULL ? view : mote_render_view_name(0)}};
-    return image_write_exr(path, writer->width, writer->height, channels, channel_count, attributes,
-                           sizeof attributes / sizeof attributes[0]);
-}
-
 static MoteResult add_to_film(PictureWriter *writer, MoteRenderer *renderer)
 {
     const MoteResult result = mote_renderer_read_rgba8(renderer, writer->pixels);
@@ -244,8 +176,10 @@ MoteResult pictures_write(PictureWriter *writer, MoteRenderer *renderer, uint64_
         if (path == NULL) {
             return MOTE_ERROR_MEMORY;
         }
-        result = writer->format == PICTURE_EXR ? write_exr(writer, renderer, frame, view, path)
-                                               : write_png(writer, renderer, path);
+        result = writer->format == PICTURE_EXR
+                     ? picture_write_exr(renderer, path, writer->width, writer->height, frame, view, writer->pixels)
+                     : picture_write_png(renderer, path, writer->width, writer->height, writer->format == PICTURE_PNG16,
+                                         writer->pixels);
         free(path);
     }
     if (result == MOTE_OK) {

@@ -181,11 +181,8 @@ static MoteResult set_particles(MoteRenderer *renderer)
     c->particle_count = solver->particle_count;
     c->member_count = solver->member_count;
     c->cluster_count = solver->cluster_count;
-    MoteArray channel = {0};
+    c->channel_components = frame->channel_values.components;
     MoteResult result = MOTE_OK;
-    if (frame->view == VIEW_channel) {
-        result = mote_world_channel_array(frame->world, frame->channel, &channel, &c->channel_components);
-    }
     const struct {
         const MoteArray *array;
         const char *name;
@@ -198,7 +195,7 @@ static MoteResult set_particles(MoteRenderer *renderer)
         {&solver->neighbour_counts, "neighbour_counts", &c->neighbour_counts},
         {&solver->neighbour_starts, "neighbour_starts", &c->neighbour_starts},
         {&solver->neighbours, "neighbours", &c->neighbours},
-        {&channel, "channel", &c->channel},
+        {&frame->channel_values.values, "channel", &c->channel},
         {&solver->members, "members", &c->members},
         {&solver->member_slots, "member_slots", &c->member_slots},
         {&solver->member_clusters, "member_clusters", &c->member_clusters},
@@ -530,25 +527,37 @@ static MoteResult check_picture(const MoteRenderer *renderer, const MotePicture 
     return MOTE_OK;
 }
 
-MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const MoteRenderScene *scene,
-                              const MotePicture *picture)
+// What "channel:NAME" shows: the world's channel of that name, or what the caller gave.
+static MoteResult choose_channel(const MoteRenderChannel *channel, Frame *frame)
 {
-    MoteRenderView view;
-    const MoteResult result = mote_world_render_view(world, &view);
-    return result == MOTE_OK ? renderer_draw_view(renderer, world, &view, scene, picture) : result;
+    if (frame->view != VIEW_channel) {
+        return MOTE_OK;
+    }
+    if (frame->world != NULL) {
+        return mote_world_channel_array(frame->world, frame->channel, &frame->channel_values.values,
+                                        &frame->channel_values.components);
+    }
+    if (channel == NULL || channel->components == 0 || channel->components > 4) {
+        return mote_fail(MOTE_ERROR_INPUT, "no values of the channel \"%s\" to draw", frame->channel);
+    }
+    frame->channel_values = *channel;
+    return MOTE_OK;
 }
 
-MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
-                              const MoteRenderScene *scene, const MotePicture *picture)
+static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
+                               const MoteRenderChannel *channel, const MoteRenderScene *scene,
+                               const MotePicture *picture)
 {
     Frame *frame = &renderer->frame;
     memset(frame, 0, sizeof *frame);
     frame->world = world;
     frame->solver = *view;
+    frame->solver.why = view->why != NULL ? view->why : "";
     frame->scene = scene;
     frame->picture = picture;
     MoteResult result = check_picture(renderer, picture);
     result = result == MOTE_OK ? choose_view(picture->view, frame) : result;
+    result = result == MOTE_OK ? choose_channel(channel, frame) : result;
     result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;
     result = result == MOTE_OK ? renderer_resize(renderer, picture->width, picture->height) : result;
     if (result != MOTE_OK) {
@@ -578,4 +587,28 @@ MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const Mo
     frame->scene = NULL;
     frame->picture = NULL;
     return result;
+}
+
+MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const MoteRenderScene *scene,
+                              const MotePicture *picture)
+{
+    MoteRenderView view;
+    const MoteResult result = mote_world_render_view(world, &view);
+    return result == MOTE_OK ? renderer_draw_view(renderer, world, &view, scene, picture) : result;
+}
+
+MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
+                              const MoteRenderScene *scene, const MotePicture *picture)
+{
+    return draw_picture(renderer, world, view, NULL, scene, picture);
+}
+
+MoteResult mote_renderer_draw_arrays(MoteRenderer *renderer, const MoteRenderView *arrays,
+                                     const MoteRenderChannel *channel, const MoteRenderScene *scene,
+                                     const MotePicture *picture)
+{
+    if (arrays->memory != MOTE_MEMORY_HOST) {
+        return mote_fail(MOTE_ERROR_INPUT, "arrays in memory of kind %u, expected host memory", arrays->memory);
+    }
+    return draw_picture(renderer, NULL, arrays, channel, scene, picture);
 }

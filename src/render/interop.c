@@ -175,7 +175,11 @@ MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderVie
         return result;
     }
     interop->staging_used++;
-    result = mote_world_copy_out(world, copy->mapped, array->address, array->bytes);
+    if (world == NULL) { // the caller's own host memory
+        memcpy(copy->mapped, array->address, array->bytes);
+    } else {
+        result = mote_world_copy_out(world, copy->mapped, array->address, array->bytes);
+    }
     if (result != MOTE_OK) {
         return result;
     }

@@ -40,12 +40,13 @@ typedef enum ViewId {
 
 // What is being drawn: filled by frame.c before the passes record.
 struct Frame {
-    MoteWorld *world;
+    MoteWorld *world;      // NULL where the arrays are the caller's own
     MoteRenderView solver; // its arrays
     const MoteRenderScene *scene;
     const MotePicture *picture;
     ViewId view;
     char channel[64]; // of VIEW_channel
+    MoteRenderChannel channel_values;
     bool liquid;      // the surface passes run
     bool spheres;     // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
     bool grains;      // solid particles are drawn as spheres of the scene

@@ -164,6 +164,14 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
     return MOTE_OK;
 }
 
+void simulation_look_material(MoteSimulation *simulation, uint32_t i)
+{
+    SimulationLook *look = &simulation->look;
+    if (look->materials != NULL && i < SCENE_COUNT(&look->values, material)) {
+        look->materials[i] = material_look(SCENE_AT(&look->values, material, i));
+    }
+}
+
 void simulation_look_free(SimulationLook *look)
 {
     scene_values_free(&look->values);

@@ -44,6 +44,8 @@ double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step);
 uint32_t simulation_emitter_count(const MoteSimulation *simulation);
 
 void simulation_look_free(SimulationLook *look); // look.c
+// Material `i` as the look's values have it now.
+void simulation_look_material(MoteSimulation *simulation, uint32_t i);
 
 // Meshes, groups and room for instances, once (body_look.c); then the instances of a moment, with how many there are.
 MoteResult simulation_body_look_make(MoteSimulation *simulation);

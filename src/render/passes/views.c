@@ -109,8 +109,6 @@ static MoteResult choose_range(Frame *frame)
 {
     Range range = {0.0f, 1.0f};
     MoteResult result = MOTE_OK;
-    MoteArray channel = {0};
-    uint32_t components = 1;
     switch (frame->view) {
     case VIEW_density:
         range = (Range){-0.1f, 0.1f};
@@ -124,8 +122,7 @@ static MoteResult choose_range(Frame *frame)
         range = (Range){0.0f, 4.0f * ceilf(fmaxf(range.highest, 1.0f) / 4.0f)}; // whole numbers at all ticks
         break;
     case VIEW_channel:
-        result = mote_world_channel_array(frame->world, frame->channel, &channel, &components);
-        result = result == MOTE_OK ? measure_particles(frame, &channel, components, &range) : result;
+        result = measure_particles(frame, &frame->channel_values.values, frame->channel_values.components, &range);
         break;
     case VIEW_depth:
     case VIEW_smooth_depth:

@@ -1,0 +1,321 @@
+// actions.c - what the rows of viewer_keys.def do.
+#define _XOPEN_SOURCE 700 // realpath
+#include "viewer/app.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "viewer/camera.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Views ----
+
+const char *app_view(const App *app)
+{
+    return mote_render_view_name(app->view);
+}
+
+void app_set_view(App *app, const char *view)
+{
+    const char *name;
+    for (uint32_t i = 0; (name = mote_render_view_name(i)) != NULL; i++) {
+        if (strcmp(name, view) == 0) {
+            app->view = i;
+        }
+    }
+}
+
+// The next one in the table, or the one before; a channel has no name here and is passed over.
+static void change_view(App *app, uint32_t step)
+{
+    uint32_t count = 0;
+    while (mote_render_view_name(count) != NULL) {
+        count++;
+    }
+    do {
+        app->view = (app->view + step) % count;
+    } while (strcmp(app_view(app), "channel") == 0);
+}
+
+// ---- Scenes ----
+
+void app_open(App *app, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    settings_add_recent(&app->settings, whole != NULL ? whole : path);
+    free(whole);
+    app->own_camera = false;
+    app->browser = false;
+    app->inspected[0] = '\0';
+    app->error[0] = '\0';
+    simulator_send_text(app->simulator, COMMAND_LOAD, path);
+    snprintf(app->status.path, sizeof app->status.path, "%s", path);
+    app->status.loading = true;
+    app_stamp_scene(app);
+    char title[256];
+    const char *slash = strrchr(path, '/');
+    snprintf(title, sizeof title, "%.200s - Mote", slash != NULL ? slash + 1 : path);
+    SDL_SetWindowTitle(app->window, title);
+}
+
+// ---- Camera ----
+
+static void copy_camera(App *app)
+{
+    const MoteCamera *c = &app->camera;
+    char text[512];
+    snprintf(text, sizeof text,
+             "\"camera\": {\"position\": [%.5g, %.5g, %.5g], \"target\": [%.5g, %.5g, %.5g], \"field_of_view\": %.5g, "
+             "\"roll\": %.5g}",
+             (double)c->position.x, (double)c->position.y, (double)c->position.z, (double)c->target.x,
+             (double)c->target.y, (double)c->target.z, (double)c->field_of_view, (double)c->roll);
+    SDL_SetClipboardText(text);
+    app_say(app, "Copied %s", text);
+}
+
+static void bookmark(App *app, uint32_t i)
+{
+    if (app->control) {
+        app->bookmarks[i] = app->camera;
+        app->has_bookmark[i] = true;
+        app_say(app, "Bookmark %u set", i + 1);
+    } else if (app->has_bookmark[i]) {
+        app->camera = app->bookmarks[i];
+        app->own_camera = true;
+    } else {
+        app_say(app, "Bookmark %u is not set: Ctrl and its key set it", i + 1);
+    }
+}
+
+static void frame_all(App *app)
+{
+    int width, height;
+    SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
+    if (app->status.particles > 0 && height > 0) {
+        camera_frame(&app->camera, app->picture.lowest, app->picture.highest, (float)width / (float)height);
+        app->own_camera = true;
+    }
+}
+
+// ---- Hands ----
+
+static void pour(App *app)
+{
+    int width, height;
+    SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
+    const CameraRay ray = camera_ray(&app->camera, app->mouse_x, app->mouse_y, (float)width, (float)height);
+    const MoteVec3 e = app->camera.position, t = app->camera.target, d = ray.direction;
+    const float away = sqrtf((t.x - e.x) * (t.x - e.x) + (t.y - e.y) * (t.y - e.y) + (t.z - e.z) * (t.z - e.z));
+    simulator_send(
+        app->simulator,
+        &(SimulatorCommand){.kind = COMMAND_POUR, .numbers = {e.x + away * d.x, e.y + away * d.y, e.z + away * d.z}});
+}
+
+static void gust(App *app)
+{
+    const MoteVec3 f = camera_forward(&app->camera);
+    const float level = fmaxf(sqrtf(f.x * f.x + f.z * f.z), 1e-3f), speed = 2.0f; // m/s
+    simulator_send(
+        app->simulator,
+        &(SimulatorCommand){.kind = COMMAND_GUST, .vector = {speed * f.x / level, 0.5f * speed, speed * f.z / level}});
+}
+
+static void flip_gravity(App *app)
+{
+    const SceneKey *key = scene_key_find(SCENE_SECTION_solver, "gravity");
+    SimulatorCommand command = {.kind = COMMAND_SET, .key = (uint32_t)(key - scene_keys)};
+    if (simulator_value(app->simulator, command.key, 0, command.numbers)) {
+        for (int i = 0; i < 3; i++) {
+            command.numbers[i] = 0.0 - command.numbers[i];
+        }
+        simulator_send(app->simulator, &command);
+    }
+}
+
+// ---- Files ----
+
+// A name in the folder for results that is not taken: OUT/NAME_0001.png.
+static bool new_name(App *app, const char *ending, char path[1024])
+{
+    if (file_make_folder(app->options->out) != MOTE_OK) {
+        app_fail(app);
+        return false;
+    }
+    char name[128];
+    snprintf(name, sizeof name, "%s", app->status.name[0] != '\0' ? app->status.name : "mote");
+    for (char *c = name; *c != '\0'; c++) {
+        *c = *c == '/' || (unsigned char)*c < ' ' || (*c == '.' && c == name) ? '_' : *c;
+    }
+    do {
+        const int length = snprintf(path, 1024, "%s/%s_%04llu%s", app->options->out, name,
+                                    (unsigned long long)++app->capture_count, ending);
+        if (length >= 1024) {
+            mote_fail(MOTE_ERROR_INPUT, "%.100s...: the folder's name is too long", app->options->out);
+            app_fail(app);
+            return false;
+        }
+    } while (access(path, F_OK) == 0);
+    return true;
+}
+
+static void record(App *app)
+{
+    char path[1024];
+    if (app->drawing.recording) {
+        artist_record(app->artist, NULL);
+    } else if (new_name(app, ".mp4", path)) {
+        artist_record(app->artist, path);
+    }
+}
+
+static void capture(App *app, const char *ending)
+{
+    char path[1024];
+    if (new_name(app, ending, path)) {
+        artist_capture(app->artist, path);
+    }
+}
+
+static void state(App *app, bool save)
+{
+    char path[1200];
+    if (file_make_folder(app->options->out) != MOTE_OK) {
+        app_fail(app);
+        return;
+    }
+    snprintf(path, sizeof path, "%.1000s/%.120s.state", app->options->out, app->status.name);
+    simulator_send_text(app->simulator, save ? COMMAND_SAVE_STATE : COMMAND_LOAD_STATE, path);
+}
+
+// ---- All of them ----
+
+static void full_screen(App *app, bool on)
+{
+    app->full_screen = on;
+    SDL_SetWindowFullscreen(app->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+    app->gpu.stale = true;
+}
+
+static void change_speed(App *app, double factor)
+{
+    const double speed = fmin(fmax(app->status.speed * factor, 1.0 / 64.0), 8.0);
+    app->status.speed = speed; // until the thread says so: the key may come again before
+    simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_SPEED, .numbers = {speed}});
+    app_say(app, "%.4g times real time", speed);
+}
+
+static void leave(App *app)
+{
+    if (app->help || app->browser) {
+        app->help = app->browser = false;
+    } else if (app->full_screen) {
+        full_screen(app, false);
+    } else {
+        app->error[0] = '\0';
+    }
+}
+
+void app_act(App *app, Action action)
+{
+    app->redraw = true;
+    switch (action) {
+    case ACTION_pause: {
+        const bool pause = !app->status.paused;
+        app->status.paused = pause;
+        simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_PAUSE, .flag = pause});
+        break;
+    }
+    case ACTION_step:
+    case ACTION_step_too:
+        app->status.paused = true;
+        simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_STEP});
+        break;
+    case ACTION_reset:
+        simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_RESET});
+        break;
+    case ACTION_slower:
+        change_speed(app, 0.5);
+        break;
+    case ACTION_faster:
+        change_speed(app, 2.0);
+        break;
+    case ACTION_frame_all:
+        frame_all(app);
+        break;
+    case ACTION_scene_camera:
+        app->own_camera = false;
+        break;
+    case ACTION_copy_camera:
+        copy_camera(app);
+        break;
+    case ACTION_bookmark_1:
+    case ACTION_bookmark_2:
+    case ACTION_bookmark_3:
+    case ACTION_bookmark_4:
+        bookmark(app, (uint32_t)(action - ACTION_bookmark_1));
+        break;
+    case ACTION_next_view:
+        change_view(app, 1);
+        break;
+    case ACTION_previous_view: {
+        uint32_t count = 0;
+        while (mote_render_view_name(count) != NULL) {
+            count++;
+        }
+        change_view(app, count - 1);
+        break;
+    }
+    case ACTION_panel:
+        app->panel = !app->panel;
+        break;
+    case ACTION_help:
+        app->help = !app->help;
+        break;
+    case ACTION_full_screen:
+        full_screen(app, !app->full_screen);
+        break;
+    case ACTION_browse:
+        app->browser = !app->browser;
+        app_list_scenes(app);
+        break;
+    case ACTION_next_scene:
+        app_neighbour(app, 1);
+        break;
+    case ACTION_previous_scene:
+        app_neighbour(app, -1);
+        break;
+    case ACTION_pour:
+        pour(app);
+        break;
+    case ACTION_gust:
+        gust(app);
+        break;
+    case ACTION_flip_gravity:
+        flip_gravity(app);
+        break;
+    case ACTION_capture:
+        capture(app, ".png");
+        break;
+    case ACTION_capture_exr:
+        capture(app, ".exr");
+        break;
+    case ACTION_record:
+        record(app);
+        break;
+    case ACTION_save_state:
+    case ACTION_load_state:
+        state(app, action == ACTION_save_state);
+        break;
+    case ACTION_leave:
+        leave(app);
+        break;
+    case ACTION_quit:
+        app->quit = true;
+        break;
+    default:
+        break; // HELD
+    }
+}

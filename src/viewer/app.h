@@ -1,0 +1,106 @@
+// app.h - the viewer's state, of the thread that has the window.
+#ifndef MOTE_VIEWER_APP_H
+#define MOTE_VIEWER_APP_H
+
+#include "base/error.h"
+#include "viewer/artist.h"
+#include "viewer/overlay.h"
+#include "viewer/panel.h"
+#include "viewer/script.h"
+#include "viewer/settings.h"
+#include "viewer/viewer.h"
+#include <SDL.h>
+#include <SDL_vulkan.h>
+#include <sys/types.h>
+#include <time.h>
+
+typedef enum Drag { DRAG_NONE, DRAG_ORBIT, DRAG_LOOK, DRAG_PAN, DRAG_GRAB, DRAG_THROW, DRAG_INSPECT } Drag;
+
+enum { BOOKMARKS = 4, BROWSER_LIMIT = 56, NOTICE_TEXT = 1280 };
+
+// A scene file as it was when it was loaded.
+typedef struct FileStamp {
+    time_t seconds;
+    long nanoseconds;
+    off_t bytes;
+    ino_t node;
+} FileStamp;
+
+typedef struct App {
+    const ViewerOptions *options;
+    Settings settings;
+    SDL_Window *window;
+    Uint32 wake_event;
+    atomic_bool wake_pending;
+    Gpu gpu;
+    Overlay overlay;
+    Simulator *simulator;
+    Artist *artist;
+    Script script;
+    DrawList list;
+    bool quit, panel, help, browser, redraw, full_screen;
+
+    // Input.
+    SDL_Keycode keys[ACTION_COUNT];
+    bool held[ACTION_COUNT];
+    bool shift, control, alt;
+    float mouse_x, mouse_y, drag_x, drag_y; // pixels
+    Drag drag;
+    uint64_t pick_awaited; // number of the pick that a grab or an inspection waits for
+    bool grabbing;
+    uint32_t grabbed;
+    MoteVec3 grab_point; // m, on the plane that it is moved in
+    char inspected[512];
+
+    // What is drawn.
+    bool own_camera;
+    MoteCamera camera;
+    MoteCamera bookmarks[BOOKMARKS];
+    bool has_bookmark[BOOKMARKS];
+    uint32_t view;
+    uint64_t request;
+    ArtistPicture picture;
+    uint64_t picture_hash;
+    double picture_mean[3]; // 0 to 255
+    SimulatorStatus status;
+    ArtistStatus drawing;
+
+    // Scenes.
+    PanelScene scenes[BROWSER_LIMIT], recent[SETTINGS_RECENT];
+    uint32_t scene_count, recent_count;
+    FileStamp stamp;
+    double stamp_time;
+    uint64_t reloads;
+
+    // Messages.
+    char notice[NOTICE_TEXT], error[NOTICE_TEXT]; // error: of the window's own thread
+    double notice_time;
+    uint64_t simulator_notices, artist_notices;
+    uint64_t capture_count;
+
+    // Measured.
+    double start, last_shown, first_picture, rate_time, frames_a_second, pictures_a_second;
+    uint64_t shown, rate_frame, rate_pictures, rate_model;
+    double worst_wait; // s, that an event had to wait for the window since the first picture
+    uint64_t worst_lag, lag_request, lag_picture;
+    float history[4][PANEL_HISTORY];
+    uint32_t history_at;
+    uint64_t history_moment;
+} App;
+
+void app_say(App *app, const char *format, ...) MOTE_PRINTF(2, 3); // a notice
+void app_fail(App *app);                                           // what mote_error_message() says
+void app_act(App *app, Action action);                             // actions.c
+void app_open(App *app, const char *path);
+void app_set_view(App *app, const char *view);
+const char *app_view(const App *app);
+void app_event(App *app, const SDL_Event *event); // input.c
+void app_move(App *app, double seconds);          // of keys that are down
+void app_follow_pick(App *app);
+void app_list_scenes(App *app); // browser.c
+void app_neighbour(App *app, int step);
+void app_watch_scene(App *app); // reloads it when its file changes
+void app_stamp_scene(App *app);
+void app_host(App *app, PanelHost *host); // host.c
+
+#endif

@@ -1,0 +1,667 @@
+#include "viewer/artist.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "image/picture_file.h"
+#include "image/video.h"
+#include "viewer/camera.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct Artist {
+    MoteRendererOptions options;
+    Simulator *simulator;
+    void (*wake)(void *);
+    void *wake_data;
+    thrd_t thread;
+    mtx_t mutex; // of everything down to the line
+    cnd_t called;
+    bool quit, called_on;
+    ArtistRequest request;
+    uint64_t requests;
+    ArtistStatus status;
+    ArtistPicture picture;
+    uint8_t *pixels; // of the picture
+    size_t pixel_bytes;
+    ArtistPick pick;
+    bool pick_wanted;
+    float pick_x, pick_y;
+    char capture[ARTIST_TEXT]; // "" is none
+    char record[ARTIST_TEXT];
+    bool record_changes;
+    // ---- of the thread alone
+    MoteRenderer *renderer;
+    uint64_t meshes_of; // model
+    uint8_t *spare;     // where the next picture is read to
+    size_t spare_bytes;
+    Block between_positions, between_rotations, between_shapes, between_instances;
+    double seconds_a_pixel, fixed_seconds; // of a picture, measured
+    uint64_t drawn_moment, drawn_request, drawn_layout;
+    double drawn_between, drawn_scale, still_since;
+    VideoWriter film;
+    uint32_t film_width, film_height;
+    uint64_t film_moment;
+};
+
+// ---- From other threads ----
+
+static void call(Artist *artist)
+{
+    artist->called_on = true;
+    cnd_signal(&artist->called);
+}
+
+uint64_t artist_ask(Artist *artist, const ArtistRequest *request)
+{
+    mtx_lock(&artist->mutex);
+    if (artist->requests == 0 || memcmp(&artist->request, request, sizeof *request) != 0) {
+        artist->request = *request;
+        artist->requests++;
+        call(artist);
+    }
+    const uint64_t number = artist->requests;
+    mtx_unlock(&artist->mutex);
+    return number;
+}
+
+void artist_wake(Artist *artist)
+{
+    mtx_lock(&artist->mutex);
+    call(artist);
+    mtx_unlock(&artist->mutex);
+}
+
+bool artist_picture(Artist *artist, uint64_t known, void (*use)(void *, const ArtistPicture *, const uint8_t *),
+                    void *data)
+{
+    mtx_lock(&artist->mutex);
+    const bool newer = artist->picture.number > known;
+    if (newer) {
+        use(data, &artist->picture, artist->pixels);
+    }
+    mtx_unlock(&artist->mutex);
+    return newer;
+}
+
+void artist_status(Artist *artist, ArtistStatus *out)
+{
+    mtx_lock(&artist->mutex);
+    *out = artist->status;
+    mtx_unlock(&artist->mutex);
+}
+
+void artist_pick(Artist *artist, float x, float y)
+{
+    mtx_lock(&artist->mutex);
+    artist->pick_wanted = true;
+    artist->pick_x = x;
+    artist->pick_y = y;
+    call(artist);
+    mtx_unlock(&artist->mutex);
+}
+
+ArtistPick artist_pick_result(Artist *artist)
+{
+    mtx_lock(&artist->mutex);
+    const ArtistPick pick = artist->pick;
+    mtx_unlock(&artist->mutex);
+    return pick;
+}
+
+void artist_capture(Artist *artist, const char *path)
+{
+    mtx_lock(&artist->mutex);
+    snprintf(artist->capture, sizeof artist->capture, "%s", path);
+    call(artist);
+    mtx_unlock(&artist->mutex);
+}
+
+void artist_record(Artist *artist, const char *path)
+{
+    mtx_lock(&artist->mutex);
+    snprintf(artist->record, sizeof artist->record, "%s", path != NULL ? path : "");
+    artist->record_changes = true;
+    call(artist);
+    mtx_unlock(&artist->mutex);
+}
+
+// ---- The thread: saying what is ----
+
+static void say(Artist *artist, MoteResult result, const char *notice)
+{
+    mtx_lock(&artist->mutex);
+    if (result != MOTE_OK) {
+        snprintf(artist->status.error, sizeof artist->status.error, "%s", mote_error_message());
+    } else {
+        artist->status.error[0] = '\0';
+        snprintf(artist->status.notice, sizeof artist->status.notice, "%s", notice);
+    }
+    artist->status.notices++;
+    mtx_unlock(&artist->mutex);
+    artist->wake(artist->wake_data);
+}
+
+// ---- The thread: between two moments ----
+
+static MoteQuaternion turn_between(MoteQuaternion a, MoteQuaternion b, float t)
+{
+    const float along = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0.0f ? -1.0f : 1.0f;
+    const float s = (1.0f - t) * along;
+    MoteQuaternion q = {s * a.x + t * b.x, s * a.y + t * b.y, s * a.z + t * b.z, s * a.w + t * b.w};
+    const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    return length > 1e-6f ? (MoteQuaternion){q.x / length, q.y / length, q.z / length, q.w / length} : b;
+}
+
+static MoteTransform pose_between(MoteTransform a, MoteTransform b, float t)
+{
+    return (MoteTransform){{a.position.x + t * (b.position.x - a.position.x),
+                            a.position.y + t * (b.position.y - a.position.y),
+                            a.position.z + t * (b.position.z - a.position.z)},
+                           turn_between(a.rotation, b.rotation, t)};
+}
+
+static MoteResult shapes_between(Artist *artist, MomentPool *pool, const Moment *moment, float t, MoteRenderScene *look)
+{
+    const uint32_t shapes = moment->look.shape_count, instances = moment->look.instance_count;
+    MoteResult result = moment_reserve(pool, &artist->between_shapes, shapes * sizeof(MoteRenderShape) + 1);
+    if (result == MOTE_OK) {
+        result = moment_reserve(pool, &artist->between_instances, instances * sizeof(MoteRenderInstance) + 1);
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    MoteRenderShape *shape = artist->between_shapes.data;
+    MoteRenderInstance *instance = artist->between_instances.data;
+    const MoteRenderShape *shape_before = moment->shapes_before.data;
+    const MoteRenderInstance *instance_before = moment->instances_before.data;
+    for (uint32_t i = 0; i < shapes; i++) {
+        shape[i] = moment->look.shapes[i];
+        if (moment->shapes_before_count == shapes) {
+            shape[i].shape.to = pose_between(shape_before[i].shape.to, shape[i].shape.to, t);
+        }
+    }
+    for (uint32_t i = 0; i < instances; i++) {
+        instance[i] = moment->look.instances[i];
+        if (moment->instances_before_count == instances && instance_before[i].mesh == instance[i].mesh) {
+            instance[i].pose = pose_between(instance_before[i].pose, instance[i].pose, t);
+        }
+    }
+    look->shapes = shape;
+    look->instances = instance;
+    return MOTE_OK;
+}
+
+static MoteResult view_between(Artist *artist, MomentPool *pool, const Moment *moment, float t, MoteRenderView *view)
+{
+    MoteResult result = moment_reserve(pool, &artist->between_positions, view->positions.bytes + 1);
+    if (result == MOTE_OK) {
+        result = moment_reserve(pool, &artist->between_rotations, view->cluster_rotations.bytes + 1);
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const float *now = view->positions.address, *before = moment->positions_before.data;
+    float *out = artist->between_positions.data;
+    for (size_t i = 0; i < 4 * (size_t)view->particle_count; i++) {
+        out[i] = before[i] + t * (now[i] - before[i]);
+    }
+    const MoteQuaternion *turns = view->cluster_rotations.address, *turns_before = moment->rotations_before.data;
+    MoteQuaternion *turns_out = artist->between_rotations.data;
+    for (uint32_t i = 0; i < view->cluster_count; i++) {
+        const bool known = moment->rotations_before_count == view->cluster_count;
+        turns_out[i] = known ? turn_between(turns_before[i], turns[i], t) : turns[i];
+    }
+    view->positions.address = out;
+    view->positions.capacity = artist->between_positions.bytes;
+    if (view->cluster_count > 0) {
+        view->cluster_rotations.address = turns_out;
+        view->cluster_rotations.capacity = artist->between_rotations.bytes;
+    }
+    return MOTE_OK;
+}
+
+// ---- The thread: a picture ----
+
+static MoteResult draw(Artist *artist, const Moment *moment, float t, const ArtistRequest *request, MotePicture picture,
+                       MoteCamera *camera)
+{
+    MomentPool *pool = simulator_pool(artist->simulator);
+    MoteRenderView view = moment->view;
+    MoteRenderScene look = moment->look;
+    MoteResult result = MOTE_OK;
+    if (t < 1.0f && moment->has_before) {
+        result = view_between(artist, pool, moment, t, &view);
+        result = result == MOTE_OK ? shapes_between(artist, pool, moment, t, &look) : result;
+    }
+    if (result == MOTE_OK && artist->meshes_of != moment->model->number) {
+        result = mote_renderer_set_meshes(artist->renderer, moment->model->meshes, moment->model->mesh_count);
+        artist->meshes_of = result == MOTE_OK ? moment->model->number : 0;
+    }
+    if (result != MOTE_OK) {
+        return result;
+    }
+    mtx_lock(&pool->mutex);
+    view.layout = pool->layout; // after the blocks above
+    mtx_unlock(&pool->mutex);
+    artist->drawn_layout = view.layout;
+    look.camera = request->own_camera ? request->camera : look.camera;
+    *camera = look.camera;
+    picture.samples = picture.samples > 0 ? picture.samples : 1;
+    picture.view = request->view[0] != '\0' ? request->view : NULL;
+    return mote_renderer_draw_arrays(artist->renderer, &view, NULL, &look, &picture);
+}
+
+// Reads the picture back and makes it the one that is shown.
+static MoteResult show(Artist *artist, const Moment *moment, const ArtistPicture *about)
+{
+    const size_t bytes = (size_t)about->width * about->height * 4;
+    if (artist->spare_bytes < bytes) {
+        free(artist->spare);
+        artist->spare = malloc(bytes);
+        artist->spare_bytes = artist->spare != NULL ? bytes : 0;
+        if (artist->spare == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", about->width,
+                             about->height);
+        }
+    }
+    const MoteResult result = mote_renderer_read_rgba8(artist->renderer, artist->spare);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    mtx_lock(&artist->mutex);
+    uint8_t *pixels = artist->pixels;
+    const size_t old = artist->pixel_bytes;
+    artist->pixels = artist->spare;
+    artist->pixel_bytes = artist->spare_bytes;
+    artist->spare = pixels;
+    artist->spare_bytes = old;
+    const uint64_t number = artist->picture.number + 1;
+    artist->picture = *about;
+    artist->picture.number = number;
+    artist->picture.moment = moment->number;
+    artist->picture.frame = moment->frame;
+    artist->picture.model = moment->model->number;
+    artist->picture.time = moment->time;
+    artist->picture.lowest = moment->view.lowest;
+    artist->picture.highest = moment->view.highest;
+    artist->status.interop = mote_renderer_interop(artist->renderer);
+    artist->status.pass_count = mote_renderer_timings(artist->renderer, artist->status.passes, ARTIST_PASSES);
+    artist->status.validation_messages = mote_renderer_validation_messages(artist->renderer);
+    mtx_unlock(&artist->mutex);
+    artist->wake(artist->wake_data);
+    return MOTE_OK;
+}
+
+// As large as two pictures in a tenth of a second allow; where nothing moves, as large as the window.
+static double choose_scale(Artist *artist, const ArtistRequest *request, bool still)
+{
+    static const double steps[] = {1.0, 0.75, 0.5, 0.35};
+    const double target = 0.05, pixels = (double)request->width * request->height;
+    if (request->scale > 0.0f) {
+        return request->scale;
+    }
+    if (still || artist->film.process != 0) {
+        return 1.0;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        if (artist->fixed_seconds + artist->seconds_a_pixel * pixels * steps[i] * steps[i] < target) {
+            return steps[i];
+        }
+    }
+    return steps[3];
+}
+
+// Two measured sizes would tell both numbers apart; one at a time is put down to the pixels, most of the time right.
+static void learn_cost(Artist *artist, double seconds, uint32_t width, uint32_t height)
+{
+    const double cost = fmax(seconds - artist->fixed_seconds, 0.0) / ((double)width * height);
+    artist->seconds_a_pixel += (artist->seconds_a_pixel > 0.0 ? 0.3 : 1.0) * (cost - artist->seconds_a_pixel);
+}
+
+static void draw_and_show(Artist *artist, const Moment *moment, double between, double scale,
+                          const ArtistRequest *request, uint64_t number)
+{
+    ArtistPicture about = {.request = number, .between = between};
+    about.width = (uint32_t)fmax(1.0, round((double)request->width * scale));
+    about.height = (uint32_t)fmax(1.0, round((double)request->height * scale));
+    const double start = clock_seconds();
+    const MotePicture picture = {.width = about.width, .height = about.height};
+    MoteResult result = draw(artist, moment, (float)between, request, picture, &about.camera);
+    about.seconds = clock_seconds() - start;
+    result = result == MOTE_OK ? show(artist, moment, &about) : result;
+    if (result == MOTE_OK) {
+        learn_cost(artist, about.seconds, about.width, about.height);
+    } else {
+        say(artist, result, NULL);
+    }
+}
+
+// ---- The thread: other pictures ----
+
+// All that is known of the particle; of a point without one, of the nearest particle within reach.
+static void describe_pick(const Moment *moment, ArtistPick *pick)
+{
+    const float *positions = moment->blocks[MOMENT_positions].data;
+    const uint32_t *ids = moment->blocks[MOMENT_ids].data;
+    const uint32_t count = moment->view.particle_count;
+    uint32_t found = MOTE_NONE;
+    float nearest = 4.0f * moment->view.support * moment->view.support;
+    for (uint32_t i = 0; i < count; i++) {
+        const float *p = positions + 4 * (size_t)i;
+        const float dx = p[0] - pick->point.x, dy = p[1] - pick->point.y, dz = p[2] - pick->point.z;
+        const float square = dx * dx + dy * dy + dz * dz;
+        if (pick->found ? ids[i] == pick->id : square < nearest) {
+            nearest = square;
+            found = i;
+        }
+    }
+    pick->found = found != MOTE_NONE;
+    if (pick->found) {
+        const float *p = positions + 4 * (size_t)found;
+        const float *v = (const float *)moment->blocks[MOMENT_velocities].data + 4 * (size_t)found;
+        pick->id = ids[found];
+        pick->position = (MoteVec3){p[0], p[1], p[2]};
+        pick->velocity = (MoteVec3){v[0], v[1], v[2]};
+        pick->inverse_mass = p[3];
+        pick->density = v[3];
+        pick->phase = ((const uint32_t *)moment->blocks[MOMENT_phases].data)[found];
+        pick->neighbours = ((const uint32_t *)moment->blocks[MOMENT_neighbour_counts].data)[found];
+    }
+}
+
+// The particle at a pixel of the id buffer; of a mesh, the particle that is nearest to the point that is seen.
+static void answer_pick(Artist *artist, const Moment *moment, const ArtistRequest *request, float x, float y)
+{
+    const MotePicture picture = {.width = request->width, .height = request->height, .layers = true};
+    MoteCamera camera;
+    ArtistPick pick = {0};
+    const size_t pixels = (size_t)request->width * request->height;
+    float *values = malloc(pixels * sizeof *values);
+    MoteResult result = values != NULL ? draw(artist, moment, 1.0f, request, picture, &camera)
+                                       : mote_fail(MOTE_ERROR_MEMORY, "no memory to pick from a picture");
+    const bool inside = x >= 0.0f && y >= 0.0f && x < (float)request->width && y < (float)request->height;
+    const size_t pixel = inside ? (size_t)y * request->width + (size_t)x : 0;
+    result = result == MOTE_OK ? mote_renderer_read_layer(artist->renderer, "depth", values) : result;
+    if (result == MOTE_OK && inside && isfinite(values[pixel])) {
+        const CameraRay ray = camera_ray(&camera, floorf(x), floorf(y), (float)request->width, (float)request->height);
+        const MoteVec3 forward = camera_forward(&camera);
+        const float along =
+            values[pixel] / (ray.direction.x * forward.x + ray.direction.y * forward.y + ray.direction.z * forward.z);
+        pick.point = (MoteVec3){ray.origin.x + along * ray.direction.x, ray.origin.y + along * ray.direction.y,
+                                ray.origin.z + along * ray.direction.z};
+        result = mote_renderer_read_layer(artist->renderer, "id", values);
+        uint32_t id = 0;
+        memcpy(&id, &values[pixel], sizeof id);
+        pick.found = result == MOTE_OK && id > 0;
+        pick.id = id - 1;
+        if (result == MOTE_OK) {
+            describe_pick(moment, &pick);
+        }
+    }
+    free(values);
+    if (result != MOTE_OK) {
+        say(artist, result, NULL);
+    }
+    mtx_lock(&artist->mutex);
+    pick.number = artist->pick.number + 1;
+    artist->pick = pick;
+    mtx_unlock(&artist->mutex);
+    artist->wake(artist->wake_data);
+}
+
+static void answer_capture(Artist *artist, const Moment *moment, const ArtistRequest *request, const char *path)
+{
+    const MotePicture picture = {
+        .width = request->width, .height = request->height, .samples = 4, .layers = picture_file_is_exr(path)};
+    MoteCamera camera;
+    MoteResult result = draw(artist, moment, 1.0f, request, picture, &camera);
+    if (result == MOTE_OK) {
+        result = picture_file_write(artist->renderer, path, request->width, request->height, moment->frame,
+                                    request->view[0] != '\0' ? request->view : NULL);
+    }
+    char notice[ARTIST_TEXT];
+    snprintf(notice, sizeof notice, "Wrote %.1000s", path);
+    say(artist, result, notice);
+}
+
+// ---- The thread: films ----
+
+static void end_film(Artist *artist)
+{
+    if (artist->film.process == 0) {
+        return;
+    }
+    const uint64_t frames = artist->film.frame_count;
+    char notice[ARTIST_TEXT];
+    snprintf(notice, sizeof notice, "Wrote a film of %llu frames", (unsigned long long)frames);
+    if (frames > 0) {
+        say(artist, video_writer_commit(&artist->film), notice);
+    } else {
+        video_writer_discard(&artist->film);
+    }
+    simulator_hold_for_drawing(artist->simulator, false);
+    mtx_lock(&artist->mutex);
+    artist->status.recording = false;
+    mtx_unlock(&artist->mutex);
+}
+
+static void begin_film(Artist *artist, const Moment *moment, const ArtistRequest *request, const char *path)
+{
+    end_film(artist);
+    const double frame_rate = SCENE_AT(&moment->model->scene->values, solver, 0)->frame_rate;
+    const VideoSettings settings = {
+        .width = request->width, .height = request->height, .channels = 4, .frames_per_second = frame_rate};
+    MoteResult result = video_available(path);
+    result = result == MOTE_OK ? video_writer_open(&artist->film, path, &settings) : result;
+    if (result != MOTE_OK) {
+        artist->film.process = 0;
+        say(artist, result, NULL);
+        return;
+    }
+    artist->film_width = request->width;
+    artist->film_height = request->height;
+    artist->film_moment = 0;
+    simulator_hold_for_drawing(artist->simulator, true);
+    mtx_lock(&artist->mutex);
+    artist->status.recording = true;
+    artist->status.recorded = 0;
+    mtx_unlock(&artist->mutex);
+    char notice[ARTIST_TEXT];
+    snprintf(notice, sizeof notice, "Recording %.1000s", path);
+    say(artist, MOTE_OK, notice);
+}
+
+// The moment as a frame of the film, once, in the film's size, whatever became of the window's.
+static void add_to_film(Artist *artist, const Moment *moment, const ArtistRequest *request)
+{
+    if (artist->film.process == 0 || artist->film_moment == moment->number) {
+        return;
+    }
+    artist->film_moment = moment->number;
+    const MotePicture picture = {.width = artist->film_width, .height = artist->film_height};
+    MoteCamera camera;
+    uint8_t *pixels = malloc((size_t)artist->film_width * artist->film_height * 4);
+    MoteResult result = pixels != NULL ? draw(artist, moment, 1.0f, request, picture, &camera)
+                                       : mote_fail(MOTE_ERROR_MEMORY, "no memory for a frame of the film");
+    result = result == MOTE_OK ? mote_renderer_read_rgba8(artist->renderer, pixels) : result;
+    result = result == MOTE_OK ? video_writer_add(&artist->film, pixels, 0) : result;
+    free(pixels);
+    mtx_lock(&artist->mutex);
+    artist->status.recorded = artist->film.frame_count;
+    mtx_unlock(&artist->mutex);
+    if (result != MOTE_OK) {
+        say(artist, result, NULL);
+        end_film(artist);
+    }
+}
+
+// ---- The thread ----
+
+// What the others want now.
+typedef struct Orders {
+    ArtistRequest request;
+    uint64_t requests;
+    bool quit, pick, record_changes;
+    float pick_x, pick_y;
+    char capture[ARTIST_TEXT], record[ARTIST_TEXT];
+} Orders;
+
+// Waits until there is something to do, for at most `seconds` (forever if negative).
+static void take_orders(Artist *artist, double seconds, Orders *out)
+{
+    mtx_lock(&artist->mutex);
+    if (!artist->called_on && seconds < 0.0) {
+        cnd_wait(&artist->called, &artist->mutex);
+    } else if (!artist->called_on && seconds > 0.0) {
+        struct timespec until;
+        timespec_get(&until, TIME_UTC);
+        const double nanoseconds = (double)until.tv_nsec + 1e9 * seconds;
+        until.tv_sec += (time_t)(nanoseconds / 1e9);
+        until.tv_nsec = (long)fmod(nanoseconds, 1e9);
+        cnd_timedwait(&artist->called, &artist->mutex, &until);
+    }
+    artist->called_on = false;
+    out->request = artist->request;
+    out->requests = artist->requests;
+    out->quit = artist->quit;
+    out->pick = artist->pick_wanted;
+    out->pick_x = artist->pick_x;
+    out->pick_y = artist->pick_y;
+    out->record_changes = artist->record_changes;
+    memcpy(out->capture, artist->capture, sizeof out->capture);
+    memcpy(out->record, artist->record, sizeof out->record);
+    artist->capture[0] = '\0';
+    artist->pick_wanted = artist->record_changes = false;
+    mtx_unlock(&artist->mutex);
+}
+
+static void run_errands(Artist *artist, const Moment *moment, const Orders *orders)
+{
+    if (orders->record_changes && orders->record[0] != '\0') {
+        begin_film(artist, moment, &orders->request, orders->record);
+    } else if (orders->record_changes) {
+        end_film(artist);
+    }
+    if (orders->pick) {
+        answer_pick(artist, moment, &orders->request, orders->pick_x, orders->pick_y);
+    }
+    if (orders->capture[0] != '\0') {
+        answer_capture(artist, moment, &orders->request, orders->capture);
+    }
+    add_to_film(artist, moment, &orders->request);
+}
+
+// Draws if anything is to be seen that is not. Returns how long there is nothing to do; negative is until called.
+static double work(Artist *artist, const Orders *orders)
+{
+    MomentPool *pool = simulator_pool(artist->simulator);
+    const Moment *moment = moment_take(pool);
+    if (moment == NULL || orders->requests == 0 || orders->request.width == 0 || orders->request.height == 0) {
+        if (moment != NULL) {
+            moment_done(pool, artist->drawn_layout);
+        }
+        return -1.0;
+    }
+    const double now = clock_seconds();
+    run_errands(artist, moment, orders);
+    // Pictures in between are worth drawing where several of them fit.
+    double between = moment->interval > 0.0 ? (now - moment->published) / moment->interval : 1.0;
+    const double cost = artist->seconds_a_pixel * orders->request.width * orders->request.height * 0.25;
+    const bool too_slow = artist->film.process != 0 || !moment->has_before || 2.0 * cost > moment->interval;
+    between = too_slow || !(between < 1.0) ? 1.0 : between;
+    const bool changed = moment->number != artist->drawn_moment || orders->requests != artist->drawn_request ||
+                         between != artist->drawn_between;
+    artist->still_since = changed ? now : artist->still_since;
+    const bool still = now - artist->still_since > 0.25;
+    const double scale = choose_scale(artist, &orders->request, still);
+    if (changed || (still && scale > artist->drawn_scale)) {
+        draw_and_show(artist, moment, between, scale, &orders->request, orders->requests);
+        artist->drawn_moment = moment->number;
+        artist->drawn_request = orders->requests;
+        artist->drawn_between = between;
+        artist->drawn_scale = scale;
+    }
+    moment_done(pool, artist->drawn_layout);
+    if (artist->drawn_between < 1.0) {
+        return 1.0 / 120.0;
+    }
+    return artist->drawn_scale < 1.0 && orders->request.scale == 0.0f ? 0.1 : -1.0;
+}
+
+static int run(void *data)
+{
+    Artist *artist = data;
+    const MoteResult result = mote_renderer_create(&artist->options, &artist->renderer);
+    mtx_lock(&artist->mutex);
+    artist->status.ready = result == MOTE_OK;
+    artist->status.failed = result != MOTE_OK;
+    if (result == MOTE_OK) {
+        artist->status.device = *mote_renderer_device(artist->renderer);
+    } else {
+        snprintf(artist->status.error, sizeof artist->status.error, "%s", mote_error_message());
+    }
+    mtx_unlock(&artist->mutex);
+    artist->wake(artist->wake_data);
+    double wait = 0.0;
+    for (Orders orders = {0}; result == MOTE_OK; wait = work(artist, &orders)) {
+        take_orders(artist, wait, &orders);
+        if (orders.quit) {
+            break;
+        }
+    }
+    if (artist->film.process != 0) { // the last frame may be waiting
+        Orders last = {.request = artist->request, .requests = artist->requests};
+        work(artist, &last);
+    }
+    end_film(artist);
+    if (artist->renderer != NULL) {
+        mote_renderer_destroy(artist->renderer);
+    }
+    return 0;
+}
+
+MoteResult artist_start(const MoteRendererOptions *options, Simulator *simulator, void (*wake)(void *), void *wake_data,
+                        Artist **out)
+{
+    *out = NULL;
+    Artist *artist = calloc(1, sizeof *artist);
+    if (artist == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the drawing thread");
+    }
+    artist->options = *options;
+    artist->simulator = simulator;
+    artist->wake = wake;
+    artist->wake_data = wake_data;
+    if (mtx_init(&artist->mutex, mtx_plain) != thrd_success || cnd_init(&artist->called) != thrd_success ||
+        thrd_create(&artist->thread, run, artist) != thrd_success) {
+        free(artist);
+        return mote_fail(MOTE_ERROR_MEMORY, "no thread to draw with");
+    }
+    *out = artist;
+    return MOTE_OK;
+}
+
+void artist_stop(Artist *artist)
+{
+    if (artist == NULL) {
+        return;
+    }
+    mtx_lock(&artist->mutex);
+    artist->quit = true;
+    call(artist);
+    mtx_unlock(&artist->mutex);
+    thrd_join(artist->thread, NULL);
+    Block *blocks[] = {&artist->between_positions, &artist->between_rotations, &artist->between_shapes,
+                       &artist->between_instances};
+    for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        free(blocks[i]->data);
+    }
+    free(artist->pixels);
+    free(artist->spare);
+    mtx_destroy(&artist->mutex);
+    cnd_destroy(&artist->called);
+    free(artist);
+}

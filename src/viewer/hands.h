@@ -1,0 +1,30 @@
+// hands.h - what a viewer's user does to particles: holding, throwing, pouring, blowing. Of the simulation's thread,
+// between two frames.
+#ifndef MOTE_VIEWER_HANDS_H
+#define MOTE_VIEWER_HANDS_H
+
+#include "viewer/moment.h"
+
+typedef struct Hands {
+    uint32_t *held; // ids; the first is the one that was picked
+    uint32_t held_count;
+    bool is_body;    // they are all of a body, which is pulled at the first as a whole
+    MoteVec3 target; // m, where the first is to be
+} Hands;
+
+// Takes hold of the particle, with the body or the handful of liquid that it belongs to, or moves what is held.
+MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target);
+void hands_let_go(Hands *hands);
+void hands_destroy(Hands *hands);
+
+// Once before each frame: gives what is held the velocity that brings it to the target.
+MoteResult hands_pull(Hands *hands, Model *model);
+
+// A rigid ball eight particles wide that starts at `at` with a velocity, m/s.
+MoteResult hands_throw(Hands *hands, Model *model, MoteVec3 at, MoteVec3 velocity);
+// A handful of what the scene has most of: liquid before grains.
+MoteResult hands_pour(Model *model, MoteVec3 at);
+// Adds a velocity, m/s, to everything that can move.
+MoteResult hands_gust(Model *model, MoteVec3 velocity);
+
+#endif

@@ -1,0 +1,104 @@
+// moment.h - a moment of a simulation, copied so that it can be drawn while the next one is computed.
+//
+// The simulation's thread fills a free moment of the pool and publishes it; the drawing thread takes the newest. There
+// are three: one being drawn, one published, one being filled, so neither waits for the other. Arrays are whole pages,
+// which the renderer reads in place; those that grew are kept until no picture can be using them.
+#ifndef MOTE_VIEWER_MOMENT_H
+#define MOTE_VIEWER_MOMENT_H
+
+#include "mote_render.h"
+#include <stdatomic.h>
+#include <threads.h>
+
+// A loaded scene and its simulation. It lives as long as a moment of it does, whose meshes it holds.
+typedef struct Model {
+    atomic_uint references;
+    uint64_t number; // of models loaded so far
+    MoteScene *scene;
+    MoteSimulation *simulation; // of the simulation's thread alone
+    const MoteRenderMesh *meshes;
+    uint32_t mesh_count;
+} Model;
+Model *model_hold(Model *model);
+void model_release(Model *model); // NULL is allowed
+
+typedef struct Block {
+    void *data;
+    size_t bytes; // whole pages
+} Block;
+
+// The arrays of MoteRenderView.
+#define MOMENT_ARRAYS(X)                                                                                               \
+    X(positions)                                                                                                       \
+    X(velocities)                                                                                                      \
+    X(ids)                                                                                                             \
+    X(phases)                                                                                                          \
+    X(neighbour_counts)                                                                                                \
+    X(neighbour_starts)                                                                                                \
+    X(neighbours)                                                                                                      \
+    X(members)                                                                                                         \
+    X(member_slots)                                                                                                    \
+    X(member_clusters)                                                                                                 \
+    X(cluster_rotations)
+enum {
+#define X(name) MOMENT_##name,
+    MOMENT_ARRAYS(X)
+#undef X
+        MOMENT_ARRAY_COUNT
+};
+
+typedef struct Moment {
+    Model *model;
+    uint64_t number;            // of moments published so far
+    uint64_t frame;             // of the simulation
+    double time;                // s, in the simulation
+    double published, interval; // s on the clock: when, and how long until the next one probably
+    MoteRenderView view;        // its arrays are the blocks
+    Block blocks[MOMENT_ARRAY_COUNT];
+    // The moment before, for what is drawn in between: positions in this moment's order.
+    bool has_before;
+    Block positions_before, rotations_before, shapes_before, instances_before;
+    uint32_t shapes_before_count, instances_before_count, rotations_before_count;
+    MoteRenderScene look; // its arrays are these
+    Block materials, shapes, groups, instances;
+} Moment;
+
+enum { MOMENT_COUNT = 3, MOMENT_RETIRED = 256 };
+
+typedef struct MomentPool {
+    mtx_t mutex;
+    cnd_t taken; // the published moment was taken
+    Moment moments[MOMENT_COUNT];
+    int published, drawing; // indices, -1 is none
+    bool published_is_new;  // and was not drawn yet
+    uint64_t numbers;
+    uint64_t layout; // changes with every block
+    struct {
+        Block block;
+        uint64_t layout; // a picture with this or a later one does not know the block any more
+    } retired[MOMENT_RETIRED];
+    uint32_t retired_count;
+
+    // Of the simulation's thread: where each particle was, by id; inverse mass -1 where there was none.
+    Block history;
+    uint32_t history_count;
+    Block rotations, shape_history, instance_history;
+    uint32_t rotation_count, shape_count, instance_count;
+    uint64_t history_model;
+} MomentPool;
+
+MoteResult moment_pool_create(MomentPool *pool);
+void moment_pool_destroy(MomentPool *pool); // when both threads have ended
+
+// At least `bytes` in whole pages. What was in it is lost, but its memory is kept while a picture may read it.
+MoteResult moment_reserve(MomentPool *pool, Block *block, size_t bytes);
+
+// Copies the model's present state and publishes it. `interval` is what the moment will say.
+MoteResult moment_publish(MomentPool *pool, Model *model, double interval);
+
+// The newest moment, which stays as it is until moment_done; NULL where there is none.
+Moment *moment_take(MomentPool *pool);
+// `layout` is that of the last picture: what was retired before it can be freed.
+void moment_done(MomentPool *pool, uint64_t layout);
+
+#endif

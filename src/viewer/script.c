@@ -1,0 +1,345 @@
+#include "viewer/script.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "viewer/app.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS = 10, PATIENCE = 120 }; // s, that a line may wait
+
+MoteResult script_load(const char *path, Script *out)
+{
+    *out = (Script){0};
+    size_t size;
+    const MoteResult result = file_read(path, (size_t)1 << 24, &out->text, &size);
+    if (result == MOTE_OK) {
+        out->path = path;
+        out->next = out->text;
+    }
+    return result;
+}
+
+void script_free(Script *script)
+{
+    free(script->text);
+    *script = (Script){0};
+}
+
+// ---- Events ----
+
+static void push_key(App *app, SDL_Keycode code, bool down, Uint16 mod)
+{
+    SDL_Event event = {.key = {.type = down ? SDL_KEYDOWN : SDL_KEYUP,
+                               .windowID = SDL_GetWindowID(app->window),
+                               .state = down ? SDL_PRESSED : SDL_RELEASED,
+                               .keysym = {.scancode = SDL_GetScancodeFromKey(code), .sym = code, .mod = mod}}};
+    SDL_PushEvent(&event);
+}
+
+static void push_motion(App *app, double x, double y)
+{
+    SDL_Event event = {
+        .motion = {.type = SDL_MOUSEMOTION, .windowID = SDL_GetWindowID(app->window), .x = (Sint32)x, .y = (Sint32)y}};
+    SDL_PushEvent(&event);
+}
+
+static void push_button(App *app, uint32_t button, bool down, double x, double y)
+{
+    SDL_Event event = {.button = {.type = down ? SDL_MOUSEBUTTONDOWN : SDL_MOUSEBUTTONUP,
+                                  .windowID = SDL_GetWindowID(app->window),
+                                  .button = (Uint8)button,
+                                  .state = down ? SDL_PRESSED : SDL_RELEASED,
+                                  .clicks = 1,
+                                  .x = (Sint32)x,
+                                  .y = (Sint32)y}};
+    SDL_PushEvent(&event);
+}
+
+enum { MOD_SHIFT = 1, MOD_CTRL = 2, MOD_ALT = 4 };
+
+static void push_mods(App *app, uint32_t mods, bool down)
+{
+    const SDL_Keycode codes[] = {SDLK_LSHIFT, SDLK_LCTRL, SDLK_LALT};
+    const Uint16 bits[] = {KMOD_LSHIFT, KMOD_LCTRL, KMOD_LALT};
+    for (uint32_t i = 0; i < 3; i++) {
+        if ((mods >> i & 1u) != 0) {
+            push_key(app, codes[i], down, down ? bits[i] : KMOD_NONE);
+        }
+    }
+}
+
+// ---- What is: the `state` line ----
+
+static json_t *vector(MoteVec3 v)
+{
+    return json_pack("[f,f,f]", (double)v.x, (double)v.y, (double)v.z);
+}
+
+static MoteResult write_state(App *app, const char *path)
+{
+    const SimulatorStatus *s = &app->status;
+    const ArtistPicture *p = &app->picture;
+    int width, height;
+    SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
+    const char *error = app->error[0] != '\0' ? app->error : s->error[0] != '\0' ? s->error : app->drawing.error;
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)app->picture_hash);
+    json_t *root = json_pack("{s:s,s:s,s:I,s:f,s:b,s:b,s:f,s:I,s:i,s:i,s:I}", "scene", s->name, "path", s->path,
+                             "frame", (json_int_t)s->frame, "time", s->time, "paused", s->paused, "loading", s->loading,
+                             "speed", s->speed, "model", (json_int_t)s->model, "particles", (int)s->particles, "bodies",
+                             (int)s->bodies, "reloads", (json_int_t)app->reloads);
+    json_t *more = json_pack(
+        "{s:I,s:I,s:f,s:s,s:[f,f,f],s:i,s:i,s:i,s:i,s:s,s:b,s:b,s:b,s:b}", "pictures", (json_int_t)p->number,
+        "picture_frame", (json_int_t)p->frame, "picture_seconds", p->seconds, "picture_hash", hash, "picture_mean",
+        app->picture_mean[0], app->picture_mean[1], app->picture_mean[2], "picture_width", (int)p->width,
+        "picture_height", (int)p->height, "width", width, "height", height, "view", app_view(app), "panel", app->panel,
+        "help", app->help, "browser", app->browser, "own_camera", app->own_camera);
+    json_t *rest = json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:f,s:f,s:I,s:I,s:i}", "error", error, "notice",
+                             app->notice, "inspected", app->inspected, "changes", (int)s->changes, "grabbed",
+                             (int)s->grabbed, "scenes", (int)app->scene_count, "recording", app->drawing.recording,
+                             "recorded", (json_int_t)app->drawing.recorded, "first_picture_seconds", app->first_picture,
+                             "worst_wait_seconds", app->worst_wait, "worst_lag_pictures", (json_int_t)app->worst_lag,
+                             "shown", (json_int_t)app->shown, "swapchains", (int)app->gpu.swapchains);
+    if (root == NULL || more == NULL || rest == NULL) {
+        json_decref(root);
+        json_decref(more);
+        json_decref(rest);
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to write it", path);
+    }
+    json_object_update(root, more);
+    json_object_update(root, rest);
+    json_decref(more);
+    json_decref(rest);
+    json_object_set_new(root, "camera_position", vector(app->camera.position));
+    json_object_set_new(root, "camera_target", vector(app->camera.target));
+    json_object_set_new(
+        root, "validation_messages",
+        json_integer((json_int_t)app->gpu.validation_messages + mote_renderer_validation_messages(NULL)));
+    if (s->has_statistics) {
+        const double *c = s->statistics.centre_of_mass;
+        json_object_set_new(root, "centre_of_mass", json_pack("[f,f,f]", c[0], c[1], c[2]));
+        json_object_set_new(root, "kinetic_energy", json_real(s->statistics.kinetic_energy));
+    }
+    FileWriter writer;
+    MoteResult result = file_writer_open(&writer, path);
+    if (result == MOTE_OK) {
+        json_dumpf(root, writer.stream, JSON_INDENT(1));
+        result = file_writer_commit(&writer);
+    }
+    json_decref(root);
+    return result;
+}
+
+// ---- Lines ----
+
+static MoteResult fail_line(const Script *script, const char *what)
+{
+    return mote_fail(MOTE_ERROR_INPUT, "%s:%u: %s", script->path, script->line, what);
+}
+
+static uint32_t read_mods(char **words, uint32_t count)
+{
+    uint32_t mods = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        mods |= strcmp(words[i], "shift") == 0  ? MOD_SHIFT
+                : strcmp(words[i], "ctrl") == 0 ? MOD_CTRL
+                : strcmp(words[i], "alt") == 0  ? MOD_ALT
+                                                : 0;
+    }
+    return mods;
+}
+
+static MoteResult play_key(Script *script, App *app, char **words, uint32_t count)
+{
+    const SDL_Keycode code = SDL_GetKeyFromName(words[1]);
+    if (code == SDLK_UNKNOWN) {
+        return fail_line(script, "expected the name of a key, such as Space or F11");
+    }
+    const uint32_t mods = read_mods(words + 2, count - 2);
+    push_mods(app, mods, true);
+    if (strcmp(words[0], "release") != 0) {
+        push_key(app, code, true, KMOD_NONE);
+    }
+    if (strcmp(words[0], "hold") != 0) {
+        push_key(app, code, false, KMOD_NONE);
+    }
+    push_mods(app, mods, false);
+    return MOTE_OK;
+}
+
+static MoteResult play_drag(Script *script, App *app, char **words, uint32_t count)
+{
+    const char *buttons[] = {"left", "middle", "right"};
+    script->drag_button = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        script->drag_button = strcmp(words[1], buttons[i]) == 0 ? i + 1 : script->drag_button;
+    }
+    if (script->drag_button == 0 || count < 7) {
+        return fail_line(script, "expected: drag left|middle|right X Y X Y STEPS [shift] [ctrl] [alt]");
+    }
+    for (int k = 0; k < 2; k++) {
+        script->drag_from[k] = strtod(words[2 + k], NULL);
+        script->drag_to[k] = strtod(words[4 + k], NULL);
+    }
+    const double steps = fmin(fmax(strtod(words[6], NULL), 1.0), 10000.0);
+    script->drag_steps = (uint32_t)steps;
+    script->drag_step = 0;
+    script->drag_mods = read_mods(words + 7, count - 7);
+    push_motion(app, script->drag_from[0], script->drag_from[1]);
+    push_mods(app, script->drag_mods, true);
+    return MOTE_OK;
+}
+
+// The next part of a drag, one a turn of the loop, so that the panel sees the mouse come and go.
+static void go_on_dragging(Script *script, App *app)
+{
+    const double *from = script->drag_from, *to = script->drag_to;
+    const uint32_t step = script->drag_step++;
+    if (step == 0) {
+        push_button(app, script->drag_button, true, from[0], from[1]);
+    } else if (step == 1 && (script->drag_mods & (MOD_SHIFT | MOD_ALT)) != 0 && app->pick_awaited != 0) {
+        script->drag_step--; // what is held must be known before it can be moved
+    } else if (step <= script->drag_steps) {
+        const double t = (double)step / script->drag_steps;
+        push_motion(app, from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]));
+    } else {
+        push_button(app, script->drag_button, false, to[0], to[1]);
+        push_mods(app, script->drag_mods, false);
+        script->drag_steps = 0;
+    }
+}
+
+static MoteResult play_wait(Script *script, App *app, char **words, uint32_t count)
+{
+    const char *what = words[1];
+    const double number = count > 2 ? strtod(words[2], NULL) : 1.0;
+    script->began = clock_seconds();
+    if (strcmp(what, "seconds") == 0) {
+        script->wait_until = clock_seconds() + fmin(fmax(number, 0.0), PATIENCE);
+    } else if (strcmp(what, "pictures") == 0) {
+        script->wait_pictures = app->picture.number + (uint64_t)fmax(number, 1.0);
+    } else if (strcmp(what, "shown") == 0) {
+        script->wait_shown = app->shown + (uint64_t)fmax(number, 1.0);
+    } else if (strcmp(what, "frame") == 0) {
+        script->wait_frame = (uint64_t)fmax(number, 0.0);
+    } else if (strcmp(what, "reload") == 0) {
+        script->wait_reloads = (uint64_t)fmax(number, 0.0);
+    } else if (strcmp(what, "loaded") == 0) {
+        script->waits_for_model = true;
+    } else if (strcmp(what, "file") == 0 && count > 2) {
+        script->waits_for_file = true;
+        snprintf(script->file, sizeof script->file, "%s", words[2]);
+    } else {
+        return fail_line(script,
+                         "expected: wait seconds|pictures|shown|frame|reload N, wait loaded, or wait file NAME");
+    }
+    return MOTE_OK;
+}
+
+static MoteResult play_words(Script *script, App *app, char **words, uint32_t count)
+{
+    const char *verb = words[0];
+    const bool two = count >= 2, three = count >= 3;
+    if (strcmp(verb, "wait") == 0 && two) {
+        return play_wait(script, app, words, count);
+    }
+    if ((strcmp(verb, "key") == 0 || strcmp(verb, "hold") == 0 || strcmp(verb, "release") == 0) && two) {
+        return play_key(script, app, words, count);
+    }
+    if (strcmp(verb, "drag") == 0 && two) {
+        return play_drag(script, app, words, count);
+    }
+    if (strcmp(verb, "click") == 0 && three) {
+        char left[] = "left", one[] = "1";
+        char *drag[] = {words[0], left, words[1], words[2], words[1], words[2], one, count > 3 ? words[3] : one};
+        return play_drag(script, app, drag, count > 3 ? 8 : 7);
+    }
+    if (strcmp(verb, "mouse") == 0 && three) {
+        push_motion(app, strtod(words[1], NULL), strtod(words[2], NULL));
+    } else if (strcmp(verb, "wheel") == 0 && two) {
+        SDL_Event event = {.wheel = {.type = SDL_MOUSEWHEEL, .y = (Sint32)strtol(words[1], NULL, 10)}};
+        SDL_PushEvent(&event);
+    } else if (strcmp(verb, "text") == 0 && two) {
+        SDL_Event event = {.text = {.type = SDL_TEXTINPUT}};
+        snprintf(event.text.text, sizeof event.text.text, "%s", words[1]);
+        SDL_PushEvent(&event);
+    } else if (strcmp(verb, "resize") == 0 && three) {
+        SDL_SetWindowSize(app->window, (int)strtol(words[1], NULL, 10), (int)strtol(words[2], NULL, 10));
+    } else if (strcmp(verb, "drop") == 0 && two) {
+        SDL_Event event = {.drop = {.type = SDL_DROPFILE, .file = SDL_strdup(words[1])}};
+        SDL_PushEvent(&event);
+    } else if (strcmp(verb, "state") == 0 && two) {
+        return write_state(app, words[1]);
+    } else if (strcmp(verb, "quit") == 0) {
+        SDL_Event event = {.type = SDL_QUIT};
+        SDL_PushEvent(&event);
+    } else {
+        return fail_line(script, "expected wait, key, hold, release, drag, click, mouse, wheel, text, resize, drop, "
+                                 "state or quit, with what it needs");
+    }
+    return MOTE_OK;
+}
+
+static bool is_waiting(Script *script, const App *app)
+{
+    FILE *file = script->waits_for_file ? fopen(script->file, "rb") : NULL;
+    const bool waiting =
+        script->drag_steps > 0 || (script->wait_until > 0.0 && clock_seconds() < script->wait_until) ||
+        app->picture.number < script->wait_pictures || app->shown < script->wait_shown ||
+        (script->wait_frame > 0 && (app->picture.frame < script->wait_frame)) || app->reloads < script->wait_reloads ||
+        (script->waits_for_model &&
+         (app->status.loading || (app->status.error[0] == '\0' && app->picture.model != app->status.model))) ||
+        (script->waits_for_file && file == NULL);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return waiting;
+}
+
+static void wait_for_nothing(Script *script)
+{
+    script->wait_until = 0.0;
+    script->wait_pictures = script->wait_frame = script->wait_shown = script->wait_reloads = 0;
+    script->waits_for_model = script->waits_for_file = false;
+}
+
+MoteResult script_play(Script *script, struct App *app)
+{
+    while (script->drag_steps == 0) {
+        if (is_waiting(script, app)) {
+            return clock_seconds() - script->began < PATIENCE
+                       ? MOTE_OK
+                       : fail_line(script, "waited two minutes for what did not come");
+        }
+        wait_for_nothing(script);
+        if (*script->next == '\0') {
+            script->path = NULL; // the user goes on
+            return MOTE_OK;
+        }
+        char *line = script->next;
+        script->line++;
+        char *end = line + strcspn(line, "\n");
+        script->next = *end != '\0' ? end + 1 : end;
+        *end = '\0';
+        char *words[WORDS];
+        uint32_t count = 0;
+        for (char *word = strtok(line, " \t\r"); word != NULL && word[0] != '#' && count < WORDS;
+             word = strtok(NULL, " \t\r")) {
+            words[count++] = word;
+        }
+        const MoteResult result = count > 0 ? play_words(script, app, words, count) : MOTE_OK;
+        if (result != MOTE_OK) {
+            return result;
+        }
+        if (count > 0 && strcmp(words[0], "wait") != 0 && strcmp(words[0], "state") != 0) {
+            return MOTE_OK; // one event a turn: what it does is seen before the next
+        }
+    }
+    go_on_dragging(script, app);
+    return MOTE_OK;
+}

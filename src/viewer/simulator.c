@@ -1,0 +1,679 @@
+#include "viewer/simulator.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "scene/live.h"
+#include "scene/save.h"
+#include "scene/simulation.h"
+#include "viewer/hands.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { QUEUE_SIZE = 256, CHANGE_LIMIT = 512, OVERRIDE_SIZE = 320 };
+
+// A value that the panel changed. It is also an override, for the scene's next loading.
+typedef struct Change {
+    uint32_t key, element;
+    double numbers[3];
+    char text[OVERRIDE_SIZE];
+} Change;
+
+struct Simulator {
+    SimulatorOptions options;
+    thrd_t thread;
+    bool started;
+    mtx_t mutex; // of everything down to the line
+    cnd_t called;
+    SimulatorCommand queue[QUEUE_SIZE];
+    uint32_t queued;
+    uint64_t loads_wanted, loads_done;
+    SimulatorStatus status;
+    bool hold;
+    Model *model; // written by the thread under the mutex, its scene's values too
+    Change changes[CHANGE_LIMIT];
+    uint32_t change_count;
+    // ---- of the thread alone
+    MomentPool pool;
+    Hands hands;
+    uint64_t models;
+    bool paused, failed;
+    uint32_t steps_wanted;
+    double speed, next_frame, frame_seconds, statistics_time;
+    uint64_t timing_start;
+};
+
+// ---- From other threads ----
+
+static bool is_replaceable(const SimulatorCommand *old, const SimulatorCommand *new)
+{
+    return old->kind == new->kind &&
+           ((new->kind == COMMAND_SET && old->key == new->key && old->element == new->element) ||
+            (new->kind == COMMAND_GRAB && old->id == new->id) || new->kind == COMMAND_SPEED);
+}
+
+void simulator_send(Simulator *simulator, const SimulatorCommand *command)
+{
+    mtx_lock(&simulator->mutex);
+    if (command->kind == COMMAND_LOAD || command->kind == COMMAND_RESET) {
+        simulator->loads_wanted++;
+        simulator->status.loading = true;
+    }
+    if (simulator->queued > 0 && is_replaceable(&simulator->queue[simulator->queued - 1], command)) {
+        simulator->queue[simulator->queued - 1] = *command; // a slider or a hand that moves on
+    } else if (simulator->queued < QUEUE_SIZE || command->kind == COMMAND_QUIT) {
+        if (simulator->queued == QUEUE_SIZE) {
+            free(simulator->queue[--simulator->queued].text);
+        }
+        simulator->queue[simulator->queued++] = *command;
+    } else {
+        free(command->text);
+    }
+    cnd_signal(&simulator->called);
+    mtx_unlock(&simulator->mutex);
+}
+
+void simulator_send_text(Simulator *simulator, CommandKind kind, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    SimulatorCommand command = {.kind = kind, .text = malloc(size)};
+    if (command.text != NULL) {
+        memcpy(command.text, text, size);
+        simulator_send(simulator, &command);
+    }
+}
+
+void simulator_status(Simulator *simulator, SimulatorStatus *out)
+{
+    mtx_lock(&simulator->mutex);
+    *out = simulator->status;
+    mtx_unlock(&simulator->mutex);
+}
+
+MomentPool *simulator_pool(Simulator *simulator)
+{
+    return &simulator->pool;
+}
+
+void simulator_hold_for_drawing(Simulator *simulator, bool on)
+{
+    mtx_lock(&simulator->mutex);
+    simulator->hold = on;
+    mtx_unlock(&simulator->mutex);
+    mtx_lock(&simulator->pool.mutex);
+    cnd_broadcast(&simulator->pool.taken);
+    mtx_unlock(&simulator->pool.mutex);
+}
+
+static const Change *find_change(const Simulator *simulator, uint32_t key, uint32_t element)
+{
+    for (uint32_t i = 0; i < simulator->change_count; i++) {
+        if (simulator->changes[i].key == key && simulator->changes[i].element == element) {
+            return &simulator->changes[i];
+        }
+    }
+    return NULL;
+}
+
+bool simulator_value(Simulator *simulator, uint32_t key, uint32_t element, double numbers[3])
+{
+    const SceneKey *row = &scene_keys[key];
+    bool found = false;
+    mtx_lock(&simulator->mutex);
+    const Change *change = find_change(simulator, key, element);
+    if (change != NULL) {
+        memcpy(numbers, change->numbers, sizeof change->numbers);
+        found = true;
+    } else if (simulator->model != NULL) {
+        const SceneElements *elements = &simulator->model->scene->values.sections[row->section];
+        found = element < elements->count;
+        if (found) {
+            scene_key_fetch(row, (const char *)elements->data + element * scene_sections[row->section].element_size,
+                            numbers);
+        }
+    }
+    mtx_unlock(&simulator->mutex);
+    return found;
+}
+
+bool simulator_is_live(Simulator *simulator, uint32_t key, uint32_t element)
+{
+    mtx_lock(&simulator->mutex);
+    const bool live = simulator->model != NULL && scene_key_is_live(simulator->model->scene, &scene_keys[key], element);
+    mtx_unlock(&simulator->mutex);
+    return live;
+}
+
+uint32_t simulator_elements(Simulator *simulator, SceneSection section)
+{
+    mtx_lock(&simulator->mutex);
+    const uint32_t count = simulator->model != NULL ? simulator->model->scene->values.sections[section].count : 0;
+    mtx_unlock(&simulator->mutex);
+    return count;
+}
+
+void simulator_element_name(Simulator *simulator, SceneSection section, uint32_t element, char name[SCENE_NAME_SIZE])
+{
+    name[0] = '\0';
+    mtx_lock(&simulator->mutex);
+    if (simulator->model != NULL && scene_sections[section].kind == SCENE_MAP) {
+        const SceneElements *elements = &simulator->model->scene->values.sections[section];
+        if (element < elements->count) {
+            snprintf(name, SCENE_NAME_SIZE, "%s",
+                     (const char *)elements->data + element * scene_sections[section].element_size);
+        }
+    }
+    mtx_unlock(&simulator->mutex);
+}
+
+// All overrides: of the command line, then of the panel. The array is the caller's, the texts are not.
+static const char **list_overrides(const Simulator *simulator, uint32_t *count)
+{
+    const uint32_t given = simulator->options.override_count;
+    const char **texts = calloc(given + simulator->change_count + 1u, sizeof *texts);
+    if (texts == NULL) {
+        mote_fail(MOTE_ERROR_MEMORY, "no memory for %u changes of the scene", simulator->change_count);
+        return NULL;
+    }
+    *count = 0;
+    for (uint32_t i = 0; i < given; i++) {
+        texts[(*count)++] = simulator->options.overrides[i];
+    }
+    for (uint32_t i = 0; i < simulator->change_count; i++) {
+        texts[(*count)++] = simulator->changes[i].text;
+    }
+    return texts;
+}
+
+MoteResult simulator_save_scene(Simulator *simulator, const char *path)
+{
+    mtx_lock(&simulator->mutex);
+    MoteResult result = mote_fail(MOTE_ERROR_INPUT, "there is no scene to save");
+    uint32_t count;
+    const char **texts = list_overrides(simulator, &count);
+    if (simulator->model != NULL && texts != NULL) {
+        result = scene_save(simulator->status.path, texts, count, path);
+    }
+    free(texts);
+    mtx_unlock(&simulator->mutex);
+    return result;
+}
+
+// ---- The thread: saying what is ----
+
+static void wake(Simulator *simulator)
+{
+    if (simulator->options.wake != NULL) {
+        simulator->options.wake(simulator->options.wake_data);
+    }
+}
+
+// `format` NULL: what mote_error_message() says, as an error.
+static void say(Simulator *simulator, const char *notice)
+{
+    mtx_lock(&simulator->mutex);
+    SimulatorStatus *status = &simulator->status;
+    if (notice == NULL) {
+        snprintf(status->error, sizeof status->error, "%s", mote_error_message());
+    } else {
+        status->error[0] = '\0';
+        snprintf(status->notice, sizeof status->notice, "%s", notice);
+    }
+    status->notices++;
+    mtx_unlock(&simulator->mutex);
+    wake(simulator);
+}
+
+static void update_status(Simulator *simulator, bool measure)
+{
+    Model *model = simulator->model;
+    MoteStatistics statistics;
+    MoteTiming timings[STATUS_TIMINGS];
+    uint32_t timing_count = 0;
+    const uint64_t frame = model != NULL ? mote_simulation_frame(model->simulation) : 0;
+    bool measured = false;
+    uint64_t timing_frames = 0;
+    if (model != NULL && measure) {
+        MoteWorld *world = mote_simulation_world(model->simulation);
+        measured = mote_world_statistics(world, &statistics) == MOTE_OK;
+        timing_count = mote_world_timings(world, timings, STATUS_TIMINGS);
+        timing_count = timing_count < STATUS_TIMINGS ? timing_count : STATUS_TIMINGS;
+        timing_frames = frame - simulator->timing_start;
+        mote_world_reset_timings(world);
+        simulator->timing_start = frame;
+    }
+    mtx_lock(&simulator->mutex);
+    SimulatorStatus *status = &simulator->status;
+    status->paused = simulator->paused;
+    status->failed = simulator->failed;
+    status->speed = simulator->speed;
+    status->frame_seconds = simulator->frame_seconds;
+    status->grabbed = simulator->hands.held_count;
+    status->changes = simulator->change_count;
+    status->frame = frame;
+    if (model != NULL) {
+        MoteWorld *world = mote_simulation_world(model->simulation);
+        status->model = model->number;
+        status->time = mote_simulation_time(model->simulation);
+        status->frame_rate = SCENE_AT(&model->scene->values, solver, 0)->frame_rate;
+        status->particles = mote_world_particle_count(world);
+        status->bodies = mote_world_body_count(world);
+        snprintf(status->backend, sizeof status->backend, "%s", mote_world_backend(world));
+    }
+    if (measured) {
+        status->has_statistics = true;
+        status->statistics = statistics;
+        status->timing_count = timing_frames > 0 ? timing_count : status->timing_count;
+        if (timing_frames > 0) {
+            memcpy(status->timings, timings, sizeof timings);
+            status->timing_frames = timing_frames;
+        }
+    }
+    mtx_unlock(&simulator->mutex);
+    wake(simulator);
+}
+
+static double frame_interval(const Simulator *simulator)
+{
+    const double frame_rate = SCENE_AT(&simulator->model->scene->values, solver, 0)->frame_rate;
+    const double wanted = 1.0 / (frame_rate * fmax(simulator->speed, 1e-3));
+    return fmax(wanted, simulator->frame_seconds);
+}
+
+// Waits, if frames must not be lost, until the last moment was drawn or something else is wanted.
+static void wait_for_drawing(Simulator *simulator)
+{
+    for (;;) {
+        mtx_lock(&simulator->mutex);
+        const bool hold = simulator->hold && simulator->queued == 0;
+        mtx_unlock(&simulator->mutex);
+        mtx_lock(&simulator->pool.mutex);
+        const bool waiting = hold && simulator->pool.published_is_new;
+        if (waiting) {
+            struct timespec until;
+            timespec_get(&until, TIME_UTC);
+            until.tv_nsec += 20000000;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            cnd_timedwait(&simulator->pool.taken, &simulator->pool.mutex, &until);
+        }
+        mtx_unlock(&simulator->pool.mutex);
+        if (!waiting) {
+            return;
+        }
+    }
+}
+
+static void publish(Simulator *simulator)
+{
+    if (simulator->model == NULL) {
+        return;
+    }
+    wait_for_drawing(simulator);
+    if (moment_publish(&simulator->pool, simulator->model, frame_interval(simulator)) != MOTE_OK) {
+        simulator->failed = true;
+        simulator->paused = true;
+        say(simulator, NULL);
+    }
+    const double now = clock_seconds();
+    const bool measure = now - simulator->statistics_time > 0.25;
+    simulator->statistics_time = measure ? now : simulator->statistics_time;
+    update_status(simulator, measure);
+}
+
+// ---- The thread: scenes ----
+
+static MoteResult build(Simulator *simulator, const char *path, Model **out)
+{
+    *out = NULL;
+    Model *model = calloc(1, sizeof *model);
+    mtx_lock(&simulator->mutex);
+    uint32_t count = 0;
+    const char **texts = list_overrides(simulator, &count);
+    mtx_unlock(&simulator->mutex);
+    if (model == NULL || texts == NULL) {
+        free(model);
+        free(texts);
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to load it", path);
+    }
+    atomic_init(&model->references, 1);
+    MoteResult result = mote_scene_load(path, texts, count, &model->scene);
+    if (result == MOTE_OK) {
+        result = mote_simulation_create(model->scene, &simulator->options.backend, &model->simulation);
+    }
+    if (result == MOTE_OK) {
+        result = mote_simulation_render_meshes(model->simulation, &model->meshes, &model->mesh_count);
+    }
+    free(texts);
+    if (result != MOTE_OK) {
+        model_release(model);
+        return result;
+    }
+    model->number = ++simulator->models;
+    *out = model;
+    return MOTE_OK;
+}
+
+static void forget_changes(Simulator *simulator)
+{
+    mtx_lock(&simulator->mutex);
+    simulator->change_count = 0;
+    mtx_unlock(&simulator->mutex);
+}
+
+// Loads `path` and goes on with it; what is shown stays if that fails.
+static void load(Simulator *simulator, const char *path, bool fresh)
+{
+    mtx_lock(&simulator->mutex);
+    char before[sizeof simulator->status.path];
+    memcpy(before, simulator->status.path, sizeof before);
+    snprintf(simulator->status.path, sizeof simulator->status.path, "%s", path);
+    mtx_unlock(&simulator->mutex);
+    wake(simulator);
+    Model *model;
+    const MoteResult result = build(simulator, path, &model);
+    mtx_lock(&simulator->mutex);
+    Model *old = NULL;
+    if (result == MOTE_OK) {
+        old = simulator->model;
+        simulator->model = model;
+        snprintf(simulator->status.name, sizeof simulator->status.name, "%s", model->scene->name);
+        simulator->status.has_statistics = false;
+    } else if (simulator->model != NULL && !fresh) {
+        memcpy(simulator->status.path, before, sizeof before);
+    }
+    mtx_unlock(&simulator->mutex);
+    if (result != MOTE_OK) {
+        say(simulator, NULL);
+        update_status(simulator, false);
+        return;
+    }
+    model_release(old);
+    hands_let_go(&simulator->hands);
+    simulator->failed = false;
+    simulator->paused = fresh ? simulator->options.paused : simulator->paused;
+    simulator->frame_seconds = 0.0;
+    simulator->statistics_time = 0.0;
+    simulator->timing_start = 0;
+    simulator->next_frame = clock_seconds();
+    say(simulator, "");
+    publish(simulator);
+}
+
+// ---- The thread: commands ----
+
+static void set_value(Simulator *simulator, const SimulatorCommand *command)
+{
+    Model *model = simulator->model;
+    const SceneKey *key = &scene_keys[command->key];
+    if (model == NULL || command->element >= model->scene->values.sections[key->section].count) {
+        return;
+    }
+    mtx_lock(&simulator->mutex);
+    Change *change = (Change *)(uintptr_t)find_change(simulator, command->key, command->element);
+    if (change == NULL && simulator->change_count < CHANGE_LIMIT) {
+        change = &simulator->changes[simulator->change_count++];
+    }
+    if (change != NULL) {
+        change->key = command->key;
+        change->element = command->element;
+        memcpy(change->numbers, command->numbers, sizeof change->numbers);
+        scene_override_text(model->scene, key, command->element, command->numbers, change->text, sizeof change->text);
+    }
+    const bool live = scene_key_is_live(model->scene, key, command->element);
+    if (live) {
+        simulation_set_live(model->scene, model->simulation, key, command->element, command->numbers);
+    }
+    mtx_unlock(&simulator->mutex);
+    if (live && simulator->paused) {
+        publish(simulator); // with the new look
+    }
+    update_status(simulator, false);
+}
+
+static void state_file(Simulator *simulator, const SimulatorCommand *command)
+{
+    char notice[512];
+    const bool saving = command->kind == COMMAND_SAVE_STATE;
+    if (simulator->model == NULL) {
+        return;
+    }
+    const MoteResult result = saving ? mote_simulation_save(simulator->model->simulation, command->text)
+                                     : mote_simulation_load(simulator->model->simulation, command->text);
+    if (result != MOTE_OK) {
+        say(simulator, NULL);
+        return;
+    }
+    snprintf(notice, sizeof notice, "%s %.400s", saving ? "Saved the state to" : "Loaded the state of", command->text);
+    say(simulator, notice);
+    if (!saving) {
+        simulator->failed = false;
+        hands_let_go(&simulator->hands);
+        publish(simulator);
+    }
+}
+
+// What touches the world between two frames.
+static void act(Simulator *simulator, const SimulatorCommand *command)
+{
+    Model *model = simulator->model;
+    if (model == NULL || simulator->failed) {
+        return;
+    }
+    const MoteVec3 at = {(float)command->numbers[0], (float)command->numbers[1], (float)command->numbers[2]};
+    const MoteVec3 along = {(float)command->vector[0], (float)command->vector[1], (float)command->vector[2]};
+    MoteResult result = MOTE_OK;
+    switch (command->kind) {
+    case COMMAND_GRAB:
+        result = hands_grab(&simulator->hands, model, command->id, at);
+        break;
+    case COMMAND_RELEASE:
+        hands_let_go(&simulator->hands);
+        break;
+    case COMMAND_THROW:
+        result = hands_throw(&simulator->hands, model, at, along);
+        break;
+    case COMMAND_POUR:
+        result = hands_pour(model, at);
+        break;
+    default:
+        result = hands_gust(model, along);
+        break;
+    }
+    if (result != MOTE_OK) {
+        say(simulator, NULL);
+    }
+    if (simulator->paused && (command->kind == COMMAND_THROW || command->kind == COMMAND_POUR)) {
+        publish(simulator);
+    }
+    update_status(simulator, false);
+}
+
+static void note_load(Simulator *simulator)
+{
+    mtx_lock(&simulator->mutex);
+    simulator->loads_done++;
+    simulator->status.loading = simulator->loads_wanted > simulator->loads_done;
+    mtx_unlock(&simulator->mutex);
+    wake(simulator);
+}
+
+// Returns false when the thread is to end.
+static bool obey(Simulator *simulator, SimulatorCommand *command)
+{
+    switch (command->kind) {
+    case COMMAND_QUIT:
+        return false;
+    case COMMAND_LOAD:
+        forget_changes(simulator);
+        load(simulator, command->text, true);
+        note_load(simulator);
+        break;
+    case COMMAND_FORGET:
+        forget_changes(simulator);
+        break;
+    case COMMAND_RESET: {
+        char path[sizeof simulator->status.path];
+        snprintf(path, sizeof path, "%s", simulator->status.path);
+        if (path[0] != '\0') {
+            load(simulator, path, false);
+        }
+        note_load(simulator);
+        break;
+    }
+    case COMMAND_PAUSE:
+        simulator->paused = command->flag || simulator->failed;
+        simulator->steps_wanted = 0;
+        simulator->next_frame = clock_seconds();
+        update_status(simulator, false);
+        break;
+    case COMMAND_STEP:
+        simulator->paused = true;
+        simulator->steps_wanted += simulator->failed ? 0 : 1;
+        update_status(simulator, false);
+        break;
+    case COMMAND_SPEED:
+        simulator->speed = command->numbers[0];
+        simulator->next_frame = clock_seconds();
+        update_status(simulator, false);
+        break;
+    case COMMAND_SET:
+        set_value(simulator, command);
+        break;
+    case COMMAND_SAVE_STATE:
+    case COMMAND_LOAD_STATE:
+        state_file(simulator, command);
+        break;
+    default:
+        act(simulator, command);
+        break;
+    }
+    return true;
+}
+
+// ---- The thread: time ----
+
+static void advance(Simulator *simulator)
+{
+    const double start = clock_seconds();
+    MoteResult result = hands_pull(&simulator->hands, simulator->model);
+    result = result == MOTE_OK ? mote_simulation_advance_frame(simulator->model->simulation) : result;
+    const double seconds = clock_seconds() - start;
+    simulator->frame_seconds += (simulator->frame_seconds > 0.0 ? 0.2 : 1.0) * (seconds - simulator->frame_seconds);
+    if (result != MOTE_OK) {
+        simulator->failed = true;
+        simulator->paused = true;
+        say(simulator, NULL);
+        update_status(simulator, false);
+        return;
+    }
+    publish(simulator);
+}
+
+// Takes the next command; waits for one for at most `seconds` (forever if negative).
+static bool next_command(Simulator *simulator, double seconds, SimulatorCommand *out)
+{
+    mtx_lock(&simulator->mutex);
+    if (simulator->queued == 0 && seconds < 0.0) {
+        cnd_wait(&simulator->called, &simulator->mutex);
+    } else if (simulator->queued == 0 && seconds > 0.0) {
+        struct timespec until;
+        timespec_get(&until, TIME_UTC);
+        const double nanoseconds = (double)until.tv_nsec + 1e9 * fmin(seconds, 1.0);
+        until.tv_sec += (time_t)(nanoseconds / 1e9);
+        until.tv_nsec = (long)fmod(nanoseconds, 1e9);
+        cnd_timedwait(&simulator->called, &simulator->mutex, &until);
+    }
+    const bool found = simulator->queued > 0;
+    if (found) {
+        *out = simulator->queue[0];
+        simulator->queued--;
+        memmove(simulator->queue, simulator->queue + 1, simulator->queued * sizeof *simulator->queue);
+    }
+    mtx_unlock(&simulator->mutex);
+    return found;
+}
+
+static int run(void *data)
+{
+    Simulator *simulator = data;
+    for (;;) {
+        const bool stepping = simulator->steps_wanted > 0;
+        const bool running = simulator->model != NULL && (!simulator->paused || stepping);
+        const double left = stepping ? 0.0 : simulator->next_frame - clock_seconds();
+        SimulatorCommand command;
+        if (next_command(simulator, running ? fmax(left, 0.0) : -1.0, &command)) {
+            const bool going_on = obey(simulator, &command);
+            free(command.text);
+            if (!going_on) {
+                return 0;
+            }
+            continue;
+        }
+        if (!running || (!stepping && simulator->next_frame > clock_seconds())) {
+            continue;
+        }
+        simulator->steps_wanted -= stepping ? 1 : 0;
+        const double now = clock_seconds();
+        const double frame_rate = SCENE_AT(&simulator->model->scene->values, solver, 0)->frame_rate;
+        simulator->next_frame += 1.0 / (frame_rate * fmax(simulator->speed, 1e-3));
+        simulator->next_frame = fmax(simulator->next_frame, now - 0.1); // what is late stays late
+        advance(simulator);
+    }
+}
+
+MoteResult simulator_start(const SimulatorOptions *options, Simulator **out)
+{
+    *out = NULL;
+    Simulator *simulator = calloc(1, sizeof *simulator);
+    if (simulator == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the simulation's thread");
+    }
+    simulator->options = *options;
+    simulator->paused = options->paused;
+    simulator->speed = 1.0;
+    simulator->status.speed = 1.0;
+    simulator->status.paused = options->paused;
+    MoteResult result = moment_pool_create(&simulator->pool);
+    if (result != MOTE_OK || mtx_init(&simulator->mutex, mtx_plain) != thrd_success ||
+        cnd_init(&simulator->called) != thrd_success ||
+        thrd_create(&simulator->thread, run, simulator) != thrd_success) {
+        free(simulator);
+        return result != MOTE_OK ? result : mote_fail(MOTE_ERROR_MEMORY, "no thread for the simulation");
+    }
+    simulator->started = true;
+    *out = simulator;
+    return MOTE_OK;
+}
+
+void simulator_stop(Simulator *simulator)
+{
+    if (!simulator->started) {
+        return;
+    }
+    simulator_hold_for_drawing(simulator, false);
+    mtx_lock(&simulator->mutex); // what is queued is no longer wanted
+    for (; simulator->queued > 0; simulator->queued--) {
+        free(simulator->queue[simulator->queued - 1].text);
+    }
+    mtx_unlock(&simulator->mutex);
+    simulator_send(simulator, &(SimulatorCommand){.kind = COMMAND_QUIT});
+    thrd_join(simulator->thread, NULL);
+    simulator->started = false;
+}
+
+void simulator_destroy(Simulator *simulator)
+{
+    if (simulator == NULL) {
+        return;
+    }
+    simulator_stop(simulator);
+    moment_pool_destroy(&simulator->pool);
+    model_release(simulator->model);
+    hands_destroy(&simulator->hands);
+    mtx_destroy(&simulator->mutex);
+    cnd_destroy(&simulator->called);
+    free(simulator);
+}
