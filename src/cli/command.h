@@ -20,7 +20,8 @@ typedef struct Command {
     const char *meaning;
 } Command;
 
-CommandFunction command_view, command_simulate, command_render, command_validate, command_info, command_bench, command_schema;
+CommandFunction command_view, command_simulate, command_render, command_validate, command_info, command_bench,
+    command_schema;
 
 // "mote: " and the last failed call's message on stderr; returns STATUS_FAILED.
 int command_failed(void);

@@ -5,11 +5,14 @@
 #include "image/picture_file.h"
 #include "image/video.h"
 #include "viewer/camera.h"
+#include "viewer/give_way.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { SCALE_STEPS = 4 };
 
 struct Artist {
     MoteRendererOptions options;
@@ -38,7 +41,8 @@ struct Artist {
     uint8_t *spare;     // where the next picture is read to
     size_t spare_bytes;
     Block between_positions, between_rotations, between_shapes, between_instances;
-    double seconds_a_pixel, fixed_seconds; // of a picture, measured
+    double cost[SCALE_STEPS], last_cost; // s, of pictures of a size, measured
+    uint64_t drawn_count;
     uint64_t drawn_moment, drawn_request, drawn_layout;
     double drawn_between, drawn_scale, still_since;
     VideoWriter film;
@@ -295,30 +299,40 @@ static MoteResult show(Artist *artist, const Moment *moment, const ArtistPicture
     return MOTE_OK;
 }
 
-// As large as two pictures in a tenth of a second allow; where nothing moves, as large as the window.
+static const double scale_steps[SCALE_STEPS] = {1.0, 0.75, 0.5, 0.35};
+
+// As large as twenty pictures a second allow, where smaller ones are faster; where nothing moves, as large as the
+// window. What a size costs is found by drawing it.
 static double choose_scale(Artist *artist, const ArtistRequest *request, bool still)
 {
-    static const double steps[] = {1.0, 0.75, 0.5, 0.35};
-    const double target = 0.05, pixels = (double)request->width * request->height;
+    const double target = 0.05;
+    const double *cost = artist->cost;
     if (request->scale > 0.0f) {
-        return request->scale;
+        return (double)request->scale;
     }
     if (still || artist->film.process != 0) {
         return 1.0;
     }
-    for (uint32_t i = 0; i < 3; i++) {
-        if (artist->fixed_seconds + artist->seconds_a_pixel * pixels * steps[i] * steps[i] < target) {
-            return steps[i];
-        }
+    uint32_t i = 0;
+    while (i + 1 < SCALE_STEPS && cost[i] > target && cost[i + 1] < 0.8 * cost[i]) { // 0: not tried yet
+        i++;
     }
-    return steps[3];
+    return scale_steps[i];
 }
 
-// Two measured sizes would tell both numbers apart; one at a time is put down to the pixels, most of the time right.
-static void learn_cost(Artist *artist, double seconds, uint32_t width, uint32_t height)
+static void learn_cost(Artist *artist, double seconds, double scale)
 {
-    const double cost = fmax(seconds - artist->fixed_seconds, 0.0) / ((double)width * height);
-    artist->seconds_a_pixel += (artist->seconds_a_pixel > 0.0 ? 0.3 : 1.0) * (cost - artist->seconds_a_pixel);
+    artist->last_cost = seconds;
+    if (++artist->drawn_count <= 2) { // the first ones compile shaders
+        return;
+    }
+    for (uint32_t i = 0; i < SCALE_STEPS; i++) {
+        if (scale_steps[i] == scale) {
+            artist->cost[i] += (artist->cost[i] > 0.0 ? 0.3 : 1.0) * (seconds - artist->cost[i]);
+        } else if (artist->drawn_count % 64 == 0) {
+            artist->cost[i] *= 0.5; // scenes change: worth another try
+        }
+    }
 }
 
 static void draw_and_show(Artist *artist, const Moment *moment, double between, double scale,
@@ -333,7 +347,7 @@ static void draw_and_show(Artist *artist, const Moment *moment, double between, 
     about.seconds = clock_seconds() - start;
     result = result == MOTE_OK ? show(artist, moment, &about) : result;
     if (result == MOTE_OK) {
-        learn_cost(artist, about.seconds, about.width, about.height);
+        learn_cost(artist, about.seconds, scale);
     } else {
         say(artist, result, NULL);
     }
@@ -569,8 +583,8 @@ static double work(Artist *artist, const Orders *orders)
     run_errands(artist, moment, orders);
     // Pictures in between are worth drawing where several of them fit.
     double between = moment->interval > 0.0 ? (now - moment->published) / moment->interval : 1.0;
-    const double cost = artist->seconds_a_pixel * orders->request.width * orders->request.height * 0.25;
-    const bool too_slow = artist->film.process != 0 || !moment->has_before || 2.0 * cost > moment->interval;
+    const bool too_slow =
+        artist->film.process != 0 || !moment->has_before || 2.0 * artist->last_cost > moment->interval;
     between = too_slow || !(between < 1.0) ? 1.0 : between;
     const bool changed = moment->number != artist->drawn_moment || orders->requests != artist->drawn_request ||
                          between != artist->drawn_between;
@@ -594,6 +608,7 @@ static double work(Artist *artist, const Orders *orders)
 static int run(void *data)
 {
     Artist *artist = data;
+    thread_give_way();
     const MoteResult result = mote_renderer_create(&artist->options, &artist->renderer);
     mtx_lock(&artist->mutex);
     artist->status.ready = result == MOTE_OK;

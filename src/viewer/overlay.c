@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "overlay.frag.h"
-#include "overlay.vert.h"
+#include <overlay.frag.h> // made by the build of shaders/viewer
+#include <overlay.vert.h>
 
 // ---- Life ----
 

@@ -5,6 +5,7 @@
 #include "scene/live.h"
 #include "scene/save.h"
 #include "scene/simulation.h"
+#include "viewer/give_way.h"
 #include "viewer/hands.h"
 #include <math.h>
 #include <stdio.h>
@@ -599,6 +600,7 @@ static bool next_command(Simulator *simulator, double seconds, SimulatorCommand 
 static int run(void *data)
 {
     Simulator *simulator = data;
+    thread_give_way();
     for (;;) {
         const bool stepping = simulator->steps_wanted > 0;
         const bool running = simulator->model != NULL && (!simulator->paused || stepping);

@@ -53,6 +53,12 @@ static MoteResult open_window(App *app)
                          "no display to open a window on (%s). `mote render` makes pictures and films without one",
                          SDL_GetError());
     }
+    const char *driver = SDL_GetCurrentVideoDriver();
+    if (driver == NULL || strcmp(driver, "offscreen") == 0 || strcmp(driver, "dummy") == 0) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE,
+                         "no display to open a window on (is DISPLAY or WAYLAND_DISPLAY set?). `mote render` makes "
+                         "pictures and films without one");
+    }
     if (SDL_Vulkan_LoadLibrary(NULL) != 0) {
         return mote_fail(MOTE_ERROR_UNAVAILABLE,
                          "no Vulkan for windows here (%s): install libvulkan1 and a driver for your GPU, or "

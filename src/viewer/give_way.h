@@ -1,0 +1,8 @@
+// give_way.h - the window comes first where there are fewer cores than threads that want them.
+#ifndef MOTE_VIEWER_GIVE_WAY_H
+#define MOTE_VIEWER_GIVE_WAY_H
+
+// The calling thread, and those that it will start, as solver and software driver do, run after the window's.
+void thread_give_way(void);
+
+#endif
