@@ -21,11 +21,14 @@ void main()
     if (who == 0u) {
         discard;
     }
+    // Software drivers shade blocks of pixels, those beyond the picture and those discarded included: what such a pixel
+    // finds may be anything, and must not be an address.
+    const uint grain = who - 1u < frame.particle_count ? who - 1u : 0u;
     const float z = uintBitsToFloat(frame.grain_splats.at[pixel]);
     const vec3 point = world_point_at(gl_FragCoord.xy, z);
-    const vec3 normal = normalize(point - frame.positions.at[who - 1u].xyz);
-    const Material material = material_of(frame.phases.at[who - 1u]);
-    const float shade = 1.0 + material.absorption.w * shade_of(frame.ids.at[who - 1u]);
+    const vec3 normal = normalize(point - frame.positions.at[grain].xyz);
+    const Material material = material_of(frame.phases.at[grain]);
+    const float shade = 1.0 + material.absorption.w * shade_of(frame.ids.at[grain]);
     color = vec4(min(material.color.rgb * shade, 1.0), material.color.a);
     normal_depth = vec4(normal, z);
     gl_FragDepth = frame.near_plane / z;

@@ -258,6 +258,8 @@ MoteResult hands_pull(Hands *hands, Model *model)
     if (speed > fastest) {
         wanted = (Vector){wanted.x * fastest / speed, wanted.y * fastest / speed, wanted.z * fastest / speed};
     }
+    hands->at = (MoteVec3){view.positions[4 * (size_t)slots[0]], view.positions[4 * (size_t)slots[0] + 1],
+                           view.positions[4 * (size_t)slots[0] + 2]};
     if (hands->is_body) {
         pull_body(&view, slots, hands->held_count, wanted);
     } else {

@@ -10,6 +10,7 @@ typedef struct Hands {
     uint32_t held_count;
     bool is_body;    // they are all of a body, which is pulled at the first as a whole
     MoteVec3 target; // m, where the first is to be
+    MoteVec3 at;     // m, where it was before the last frame
 } Hands;
 
 // Takes hold of the particle, with the body or the handful of liquid that it belongs to, or moves what is held.

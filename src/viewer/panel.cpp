@@ -18,6 +18,7 @@ namespace
 float ui_scale = 1.0f;
 char filter[64];
 char save_path[1024];
+bool mouse_down[3], mouse_clicked[3]; // clicked: went down since the last frame, perhaps up again too
 
 // ---- Input ----
 
@@ -662,7 +663,8 @@ void panel_event(const union SDL_Event *event)
         const int button = mouse_button(event->button.button);
         if (button >= 0) {
             io.MousePos = ImVec2(static_cast<float>(event->button.x), static_cast<float>(event->button.y));
-            io.MouseDown[button] = event->type == SDL_MOUSEBUTTONDOWN;
+            mouse_down[button] = event->type == SDL_MOUSEBUTTONDOWN;
+            mouse_clicked[button] = mouse_clicked[button] || mouse_down[button];
         }
         break;
     }
@@ -698,6 +700,10 @@ bool panel_build(uint32_t width, uint32_t height, double elapsed, const PanelFac
     const float w = static_cast<float>(width), h = static_cast<float>(height);
     io.DisplaySize = ImVec2(w, h);
     io.DeltaTime = static_cast<float>(elapsed > 1e-4 ? elapsed : 1e-4);
+    for (int i = 0; i < 3; i++) {
+        io.MouseDown[i] = mouse_down[i] || mouse_clicked[i];
+        mouse_clicked[i] = false;
+    }
     ImGui::NewFrame();
     ImGui::GetBackgroundDrawList()->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(TEXTURE_SCENE)),
                                              ImVec2(0, 0), ImVec2(w, h));

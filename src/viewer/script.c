@@ -117,6 +117,7 @@ static MoteResult write_state(App *app, const char *path)
     json_decref(rest);
     json_object_set_new(root, "camera_position", vector(app->camera.position));
     json_object_set_new(root, "camera_target", vector(app->camera.target));
+    json_object_set_new(root, "held", vector(s->held));
     json_object_set_new(
         root, "validation_messages",
         json_integer((json_int_t)app->gpu.validation_messages + mote_renderer_validation_messages(NULL)));
@@ -172,44 +173,85 @@ static MoteResult play_key(Script *script, App *app, char **words, uint32_t coun
     return MOTE_OK;
 }
 
-static MoteResult play_drag(Script *script, App *app, char **words, uint32_t count)
+static MoteResult read_button(Script *script, const char *word)
 {
     const char *buttons[] = {"left", "middle", "right"};
-    script->drag_button = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        script->drag_button = strcmp(words[1], buttons[i]) == 0 ? i + 1 : script->drag_button;
+        if (strcmp(word, buttons[i]) == 0) {
+            script->drag_button = i + 1;
+            return MOTE_OK;
+        }
     }
-    if (script->drag_button == 0 || count < 7) {
-        return fail_line(script, "expected: drag left|middle|right X Y X Y STEPS [shift] [ctrl] [alt]");
-    }
+    return fail_line(script, "expected left, middle or right");
+}
+
+// Begins to move the mouse from where it is pressed or was moved to last, in steps of a frame of the window each.
+static void begin_moving(Script *script, const App *app, const double to[2], double steps, bool presses, bool lifts)
+{
     for (int k = 0; k < 2; k++) {
-        script->drag_from[k] = strtod(words[2 + k], NULL);
-        script->drag_to[k] = strtod(words[4 + k], NULL);
+        script->drag_from[k] = script->drag_to[k];
+        script->drag_to[k] = to[k];
     }
-    const double steps = fmin(fmax(strtod(words[6], NULL), 1.0), 10000.0);
-    script->drag_steps = (uint32_t)steps;
-    script->drag_step = 0;
-    script->drag_mods = read_mods(words + 7, count - 7);
-    push_motion(app, script->drag_from[0], script->drag_from[1]);
+    script->drag_steps = (uint32_t)fmin(fmax(steps, 1.0), 10000.0);
+    script->drag_step = presses ? 0 : 1;
+    script->drag_lifts = lifts;
+    script->drag_shown = app->shown + 1; // one may be on its way that knows nothing of the mouse yet
+}
+
+// drag BUTTON X Y X Y STEPS [MODS], click X Y [MODS], press BUTTON X Y [MODS], move X Y STEPS, lift
+static MoteResult play_drag(Script *script, App *app, char **words, uint32_t count)
+{
+    const bool is_drag = strcmp(words[0], "drag") == 0, is_click = strcmp(words[0], "click") == 0;
+    const bool is_press = strcmp(words[0], "press") == 0, is_move = strcmp(words[0], "move") == 0;
+    const uint32_t first = is_drag || is_press ? 2 : 1, numbers = is_drag                ? 5
+                                                                  : is_move              ? 3
+                                                                  : is_click || is_press ? 2
+                                                                                         : 0;
+    double values[5] = {0};
+    if (count < first + numbers) {
+        return fail_line(script, "expected: drag BUTTON X Y X Y STEPS, click X Y, press BUTTON X Y, move X Y STEPS, or "
+                                 "lift; with shift, ctrl or alt behind");
+    }
+    for (uint32_t i = 0; i < numbers; i++) {
+        values[i] = strtod(words[first + i], NULL);
+    }
+    if (is_move || (!is_drag && !is_click && !is_press)) {
+        begin_moving(script, app, is_move ? values : script->drag_to, values[2], false, !is_move);
+        return MOTE_OK;
+    }
+    script->drag_button = 1;
+    if (!is_click && read_button(script, words[1]) != MOTE_OK) {
+        return MOTE_ERROR_INPUT;
+    }
+    script->drag_to[0] = values[0];
+    script->drag_to[1] = values[1];
+    script->drag_mods = read_mods(words + first + numbers, count - first - numbers);
+    begin_moving(script, app, is_drag ? values + 2 : values, values[4], true, !is_press);
+    push_motion(app, values[0], values[1]);
     push_mods(app, script->drag_mods, true);
     return MOTE_OK;
 }
 
-// The next part of a drag, one a turn of the loop, so that the panel sees the mouse come and go.
+// The next part of a drag, one a frame of the window, so that the panel sees the mouse come and go.
 static void go_on_dragging(Script *script, App *app)
 {
     const double *from = script->drag_from, *to = script->drag_to;
+    const bool picking = (script->drag_mods & (MOD_SHIFT | MOD_ALT)) != 0 && app->pick_awaited != 0;
+    if (app->shown <= script->drag_shown || (script->drag_step > 0 && picking)) { // what is held must be known first
+        return;
+    }
+    script->drag_shown = app->shown;
     const uint32_t step = script->drag_step++;
     if (step == 0) {
         push_button(app, script->drag_button, true, from[0], from[1]);
-    } else if (step == 1 && (script->drag_mods & (MOD_SHIFT | MOD_ALT)) != 0 && app->pick_awaited != 0) {
-        script->drag_step--; // what is held must be known before it can be moved
     } else if (step <= script->drag_steps) {
         const double t = (double)step / script->drag_steps;
         push_motion(app, from[0] + t * (to[0] - from[0]), from[1] + t * (to[1] - from[1]));
     } else {
-        push_button(app, script->drag_button, false, to[0], to[1]);
-        push_mods(app, script->drag_mods, false);
+        if (script->drag_lifts) {
+            push_button(app, script->drag_button, false, to[0], to[1]);
+            push_mods(app, script->drag_mods, false);
+        }
         script->drag_steps = 0;
     }
 }
@@ -251,13 +293,9 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
     if ((strcmp(verb, "key") == 0 || strcmp(verb, "hold") == 0 || strcmp(verb, "release") == 0) && two) {
         return play_key(script, app, words, count);
     }
-    if (strcmp(verb, "drag") == 0 && two) {
+    if (strcmp(verb, "drag") == 0 || strcmp(verb, "click") == 0 || strcmp(verb, "press") == 0 ||
+        strcmp(verb, "move") == 0 || strcmp(verb, "lift") == 0) {
         return play_drag(script, app, words, count);
-    }
-    if (strcmp(verb, "click") == 0 && three) {
-        char left[] = "left", one[] = "1";
-        char *drag[] = {words[0], left, words[1], words[2], words[1], words[2], one, count > 3 ? words[3] : one};
-        return play_drag(script, app, drag, count > 3 ? 8 : 7);
     }
     if (strcmp(verb, "mouse") == 0 && three) {
         push_motion(app, strtod(words[1], NULL), strtod(words[2], NULL));
@@ -279,8 +317,9 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
         SDL_Event event = {.type = SDL_QUIT};
         SDL_PushEvent(&event);
     } else {
-        return fail_line(script, "expected wait, key, hold, release, drag, click, mouse, wheel, text, resize, drop, "
-                                 "state or quit, with what it needs");
+        return fail_line(script,
+                         "expected wait, key, hold, release, drag, click, press, move, lift, mouse, wheel, text, "
+                         "resize, drop, state or quit, with what it needs");
     }
     return MOTE_OK;
 }

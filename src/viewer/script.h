@@ -18,6 +18,8 @@ typedef struct Script {
     uint32_t drag_step, drag_steps, drag_button;
     double drag_from[2], drag_to[2];
     uint32_t drag_mods;
+    bool drag_lifts;     // the button goes up at its end
+    uint64_t drag_shown; // frames of the window when its last step was made
 } Script;
 
 struct App;

@@ -252,6 +252,7 @@ static void update_status(Simulator *simulator, bool measure)
     status->speed = simulator->speed;
     status->frame_seconds = simulator->frame_seconds;
     status->grabbed = simulator->hands.held_count;
+    status->held = simulator->hands.at;
     status->changes = simulator->change_count;
     status->frame = frame;
     if (model != NULL) {

@@ -48,6 +48,7 @@ typedef struct SimulatorStatus {
     double frame_seconds;                // s on the clock that a frame takes to compute
     double frame_rate;                   // Hz, frames a second of the simulation
     uint32_t particles, bodies, grabbed; // grabbed: how many particles are held
+    MoteVec3 held;                       // m, where the picked one of them is
     uint32_t changes;                    // made by COMMAND_SET since the scene was loaded
     char backend[32];
     bool has_statistics;

@@ -1,0 +1,249 @@
+#!/usr/bin/env bash
+# The viewer in a real window, on an X server without a screen (Xvfb) and the software driver: a session of keys and
+# mouse, of which each effect is looked up in the viewer's own state and in its pictures. Vulkan's validation layers are
+# on throughout. Screenshots stay in BINARY_DIR/viewer. check_viewer.sh SOURCE_DIR BINARY_DIR
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/command_fixture.sh"
+artefacts=$(cd "$2" 2>/dev/null || cd "$OLDPWD/$2" && pwd)/viewer
+
+skip() {
+    echo "check_viewer: skipped, $*"
+    exit 77
+}
+[[ $("$mote" help) == *" view "* ]] || fail "mote help does not know view"
+if env -u DISPLAY -u WAYLAND_DISPLAY "$mote" view 2>&1 | grep -q 'built without the viewer'; then
+    skip "built without the viewer"
+fi
+for program in Xvfb xdotool import identify ffprobe; do
+    command -v $program >/dev/null || skip "$program is not installed"
+done
+
+# ---- Without a display, without a device ----
+export -n DISPLAY WAYLAND_DISPLAY
+unset DISPLAY WAYLAND_DISPLAY
+expect 1 view "$source_folder/scenes/small/dam_break.json" --settings none
+warns "mote render"
+expect 2 view --scale 7
+warns "0.1 to 2"
+
+# The X server says on descriptor 3 which display it has found free.
+exec 3<> <(:)
+Xvfb -displayfd 3 -screen 0 1200x800x24 -nolisten tcp 3>"$work/display" 2>/dev/null &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+for _ in {1..100}; do
+    [[ -s $work/display ]] && break
+    sleep 0.1
+done
+[[ -s $work/display ]] || skip "Xvfb does not start"
+DISPLAY=:$(<"$work/display")
+export DISPLAY
+VK_DRIVER_FILES=/none VK_ICD_FILENAMES=/none expect 1 view "$source_folder/scenes/small/dam_break.json" --settings none
+warns "mesa-vulkan-drivers"
+
+# is STATE EXPRESSION: a Python expression about that state `s` and the ones before it, by their names.
+is() {
+    python3 - "$work" "$1" "$2" <<'EOF' || fail "state $1"
+import glob, json, math, os, sys
+folder, name, expression = sys.argv[1:]
+states = {os.path.basename(f)[:-5]: json.load(open(f)) for f in glob.glob(folder + "/*.json") if "scene" not in f}
+s = states[name]
+def distance(a, b): return math.dist(a, b)
+if not eval(expression, {**globals(), **states}):
+    sys.exit("not so in state %s: %s\n%s" % (name, expression, json.dumps(s, indent=1)))
+EOF
+    checks=$((checks + 1))
+}
+screenshot() {
+    mkdir -p "$artefacts"
+    import -window root "$artefacts/$1.png"
+}
+# play NAME OPTIONS...: runs the script on stdin to its end. Screenshots are taken when a file SHOT.shot is asked for.
+play() {
+    local name=$1 status=0
+    shift
+    cat >"$work/$name.script"
+    "$mote" view "$@" --settings none --script "$work/$name.script" --validate --out "$work/results" \
+        >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
+    ((status == 0)) || fail "mote view $*: exit status $status"
+    [[ ! -s $work/stderr ]] || fail "mote view $*: expected no messages"
+}
+
+# ---- Time and camera ----
+scene=$work/scene.json
+sed 's|"../schema.json"|"schema.json"|' "$source_folder/scenes/small/buoyancy.json" >"$scene"
+play session "$scene" --scenes "$source_folder/scenes/small" --size 1000x640 --scale 0.25 <<EOF
+wait loaded
+wait frame 5
+key Space
+wait shown 3
+wait seconds 0.5
+state $work/paused.json
+wait seconds 0.5
+state $work/still.json
+key .
+wait pictures 1
+state $work/stepped.json
+key R
+wait loaded
+state $work/reset.json
+drag left 300 300 460 300 8
+wait pictures 1
+wait seconds 0.5
+state $work/turned.json
+wheel 2
+wait pictures 1
+wait seconds 0.3
+state $work/nearer.json
+key Home
+wait pictures 1
+state $work/home.json
+key V
+wait pictures 1
+state $work/next_view.json
+key B
+wait pictures 1
+# The panel: close the numbers, find the exposure, pull its slider to the right.
+click 680 136
+wait shown 3
+click 700 205
+wait shown 3
+text exposure
+wait shown 3
+state $work/before_slider.json
+drag left 747 245 765 245 6
+wait pictures 1
+wait seconds 0.5
+state $work/slider.json
+# Out of the text field, then the cork ball by its middle, under water.
+click 100 600
+key Home
+key Space
+wait frame 40
+press left 295 240 shift
+move 330 480 20
+wait seconds 1.5
+state $work/held.json
+lift
+wait seconds 0.3
+state $work/let_go.json
+drag left 400 300 430 260 3 ctrl
+wait seconds 0.3
+state $work/thrown.json
+key P
+wait seconds 0.3
+state $work/poured.json
+key X
+wait seconds 0.3
+state $work/flipped.json
+key Space
+wait seconds 0.5
+key C
+key F5
+wait file $work/results/small_buoyancy_0001.png
+state $work/captured.json
+key M
+wait seconds 0.3
+key Space
+wait seconds 2
+key M
+wait file $work/results/small_buoyancy_0002.mp4
+state $work/filmed.json
+key L
+wait shown 3
+click 130 280
+wait loaded
+state $work/chosen.json
+key PageDown
+wait loaded
+state $work/next_scene.json
+quit
+EOF
+is paused 's["paused"] and s["first_picture_seconds"] < 30 and s["pictures"] > 0 and s["particles"] > 1000'
+is still 's["frame"] == paused["frame"] and s["picture_hash"] == paused["picture_hash"]'
+is stepped 's["frame"] == still["frame"] + 1 and s["paused"] and s["picture_hash"] != still["picture_hash"]'
+is reset 's["frame"] == 0 and s["model"] == stepped["model"] + 1'
+# Half a turn is the window's height: 160 of 640 pixels are 45 degrees, at the same distance and height.
+is turned 'abs(distance(s["camera_position"], s["camera_target"]) - distance(reset["camera_position"], reset["camera_target"])) < 1e-3'
+is turned 'abs(abs(math.degrees(math.atan2(s["camera_position"][0], s["camera_position"][2]) - math.atan2(reset["camera_position"][0], reset["camera_position"][2]))) - 45) < 1 and s["own_camera"]'
+is turned 's["picture_hash"] != reset["picture_hash"]'
+is nearer 'abs(distance(s["camera_position"], s["camera_target"]) / distance(turned["camera_position"], turned["camera_target"]) - 0.81) < 1e-3'
+is home 'not s["own_camera"] and s["picture_hash"] == reset["picture_hash"]'
+is next_view 's["view"] == "particles" and s["picture_hash"] != home["picture_hash"]'
+is slider 's["changes"] == 1 and sum(s["picture_mean"]) > 1.05 * sum(before_slider["picture_mean"])'
+is held 's["grabbed"] > 50 and s["held"][1] < 0.45'
+is let_go 's["grabbed"] == 0'
+is thrown 's["bodies"] == let_go["bodies"] + 1 and s["particles"] > let_go["particles"] + 100'
+is poured 's["particles"] > thrown["particles"] + 100'
+is flipped 's["changes"] == 2 and s["error"] == ""'
+is filmed 'not s["recording"] and s["recorded"] > 0'
+is chosen 's["scene"] != flipped["scene"] and s["model"] == flipped["model"] + 1 and not s["browser"]'
+is next_scene 's["scene"] != chosen["scene"] and s["error"] == ""'
+is next_scene 's["validation_messages"] == 0 and s["worst_lag_pictures"] <= 2'
+[[ $(identify -format '%wx%h' "$work/results/small_buoyancy_0001.png") == 1000x640 ]] || fail "the size of the picture"
+frames=$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 "$work/results/small_buoyancy_0002.mp4")
+is filmed "s['recorded'] == $frames"
+[[ -s $work/results/small_buoyancy.state ]] || fail "no state was saved"
+
+# ---- Sizes, a file that changes, real events of the X server ----
+{
+    echo "wait loaded"
+    for i in {1..50}; do
+        echo "resize $((300 + 37 * i % 500)) $((200 + 53 * i % 400))"
+        echo "wait shown 1"
+    done
+    cat <<EOF
+resize 640 400
+wait seconds 0.5
+key F11
+wait seconds 0.5
+key F11
+wait seconds 1
+state $work/resized.json
+wait reload 1
+wait loaded
+state $work/broken.json
+wait reload 2
+wait loaded
+state $work/mended.json
+wait file $work/events
+wait seconds 0.5
+state $work/by_x.json
+wait seconds 600
+EOF
+} >"$work/resizing.script"
+"$mote" view "$scene" --settings none --size 640x400 --scale 0.25 --script "$work/resizing.script" --validate --paused \
+    --no-panel --out "$work/results" >"$work/stdout" 2>"$work/stderr" &
+viewer=$!
+await() {
+    for _ in {1..600}; do
+        [[ -e $1 ]] && return
+        kill -0 $viewer 2>/dev/null || fail "the viewer ended before $1 was there"
+        sleep 0.1
+    done
+    fail "no $1"
+}
+await "$work/resized.json"
+cp "$scene" "$work/good_scene"
+sed 's|"iterations": 4|"iterations": "many"|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
+await "$work/broken.json"
+screenshot broken_scene
+sed 's|"iterations": 4|"iterations": 5|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
+await "$work/mended.json"
+window=$(xdotool search --name Mote | tail -n 1)
+xdotool mousemove --window "$window" 300 200 key --window "$window" v
+xdotool mousedown 1 mousemove_relative 40 0 sleep 0.1 mousemove_relative 40 0 sleep 0.1 mouseup 1
+touch "$work/events"
+await "$work/by_x.json"
+screenshot window
+kill -INT $viewer # Ctrl-C
+status=0
+wait $viewer || status=$?
+((status == 130)) || fail "after Ctrl-C: exit status $status, expected 130"
+[[ ! -s $work/stderr ]] || fail "expected no messages"
+is resized 's["swapchains"] > 25 and s["width"] == 640 and s["height"] == 400 and s["error"] == ""'
+is broken '"scene.json:5:" in s["error"] and "iterations" in s["error"] and s["model"] == resized["model"]'
+is mended 's["error"] == "" and s["model"] == broken["model"] + 1'
+is by_x 's["own_camera"] and s["view"] == "particles" and s["validation_messages"] == 0'
+
+echo "$checks checks passed"
