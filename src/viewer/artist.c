@@ -449,6 +449,9 @@ static void end_film(Artist *artist)
         return;
     }
     const uint64_t frames = artist->film.frame_count;
+    mtx_lock(&artist->mutex);
+    artist->status.recording = false;
+    mtx_unlock(&artist->mutex);
     char notice[ARTIST_TEXT];
     snprintf(notice, sizeof notice, "Wrote a film of %llu frames", (unsigned long long)frames);
     if (frames > 0) {
@@ -457,9 +460,6 @@ static void end_film(Artist *artist)
         video_writer_discard(&artist->film);
     }
     simulator_hold_for_drawing(artist->simulator, false);
-    mtx_lock(&artist->mutex);
-    artist->status.recording = false;
-    mtx_unlock(&artist->mutex);
 }
 
 static void begin_film(Artist *artist, const Moment *moment, const ArtistRequest *request, const char *path)
