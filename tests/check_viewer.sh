@@ -195,10 +195,6 @@ is filmed "s['recorded'] == $frames"
     done
     cat <<EOF
 resize 640 400
-wait seconds 0.5
-key F11
-wait seconds 0.5
-key F11
 wait seconds 1
 state $work/resized.json
 wait reload 1
@@ -210,6 +206,9 @@ state $work/mended.json
 wait file $work/events
 wait seconds 0.5
 state $work/by_x.json
+key F11
+wait seconds 1
+state $work/full_screen.json
 wait seconds 30
 EOF
 } >"$work/resizing.script"
@@ -228,6 +227,7 @@ await "$work/resized.json"
 cp "$scene" "$work/good_scene"
 sed 's|"iterations": 4|"iterations": "many"|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
 await "$work/broken.json"
+sleep 0.5
 screenshot broken_scene
 sed 's|"iterations": 4|"iterations": 5|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
 await "$work/mended.json"
@@ -237,6 +237,7 @@ xdotool mousedown 1 mousemove_relative 40 0 sleep 0.1 mousemove_relative 40 0 sl
 touch "$work/events"
 await "$work/by_x.json"
 screenshot window
+await "$work/full_screen.json"
 kill -TERM $viewer # as Ctrl-C, which shells keep from background jobs
 status=0
 wait $viewer || status=$?
@@ -245,6 +246,7 @@ wait $viewer || status=$?
 is resized 's["swapchains"] > 25 and s["width"] == 640 and s["height"] == 400 and s["error"] == ""'
 is broken '"scene.json:5:" in s["error"] and "iterations" in s["error"] and s["model"] == resized["model"]'
 is mended 's["error"] == "" and s["model"] == broken["model"] + 1'
+is full_screen 's["width"] == 1200 and s["height"] == 800'
 is by_x 's["own_camera"] and s["view"] == "particles" and s["validation_messages"] == 0'
 
 echo "$checks checks passed"

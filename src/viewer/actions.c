@@ -61,6 +61,12 @@ void app_open(App *app, const char *path)
     SDL_SetWindowTitle(app->window, title);
 }
 
+void app_reset(App *app)
+{
+    app->status.loading = true; // until the thread says otherwise
+    simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_RESET});
+}
+
 // ---- Camera ----
 
 static void copy_camera(App *app)
@@ -234,7 +240,7 @@ void app_act(App *app, Action action)
         simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_STEP});
         break;
     case ACTION_reset:
-        simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_RESET});
+        app_reset(app);
         break;
     case ACTION_slower:
         change_speed(app, 0.5);

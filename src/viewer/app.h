@@ -30,6 +30,7 @@ typedef struct App {
     const ViewerOptions *options;
     Settings settings;
     SDL_Window *window;
+    int window_width, window_height; // pixels, when it was shown last
     Uint32 wake_event;
     atomic_bool wake_pending;
     Gpu gpu;
@@ -92,6 +93,7 @@ void app_say(App *app, const char *format, ...) MOTE_PRINTF(2, 3); // a notice
 void app_fail(App *app);                                           // what mote_error_message() says
 void app_act(App *app, Action action);                             // actions.c
 void app_open(App *app, const char *path);
+void app_reset(App *app);
 void app_set_view(App *app, const char *view);
 const char *app_view(const App *app);
 void app_event(App *app, const SDL_Event *event); // input.c

@@ -170,6 +170,6 @@ void app_watch_scene(App *app)
         app->stamp = now;
         app->reloads++;
         app_say(app, "%s has changed: loading it again", app->status.path);
-        simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_RESET});
+        app_reset(app);
     }
 }

@@ -78,7 +78,7 @@ static void forget_changes(void *data)
 {
     App *app = data;
     simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_FORGET});
-    simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_RESET});
+    app_reset(app);
 }
 
 void app_host(App *app, PanelHost *host)

@@ -342,8 +342,10 @@ static MoteResult show(App *app, double now)
 {
     int width, height;
     SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
-    if (app->gpu.extent.width != (uint32_t)width || app->gpu.extent.height != (uint32_t)height) {
+    if (app->window_width != width || app->window_height != height) { // not every system tells of it by an event
         app->gpu.stale = true;
+        app->window_width = width;
+        app->window_height = height;
     }
     PanelFacts facts;
     PanelHost host;
