@@ -64,6 +64,15 @@ MOTE_API uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer
 // renderer's device. The renderer must outlive the world. NULL where the device cannot export memory.
 MOTE_API MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer);
 
+// Draws with other shaders from now on: SPIR-V in place of files of shaders/render. What the device does not take is an
+// error, and those before stay. Shaders that are not named stay as they are.
+typedef struct MoteShader {
+    const char *name;      // of the file, as "tonemap.comp"
+    const uint32_t *words; // the caller's; NULL goes back to the one that was built in
+    size_t bytes;
+} MoteShader;
+MOTE_API MoteResult mote_renderer_set_shaders(MoteRenderer *renderer, const MoteShader *shaders, uint32_t count);
+
 // ---- What is drawn -----------------------------------------------------------------------------------------
 
 typedef struct MoteCamera {

@@ -203,6 +203,13 @@ state $work/broken.json
 wait reload 2
 wait loaded
 state $work/mended.json
+wait file $work/shader_broken
+wait shaders 1
+state $work/bad_shader.json
+wait file $work/shader_mended
+wait shaders 2
+wait pictures 1
+state $work/new_shader.json
 wait file $work/events
 wait seconds 0.5
 state $work/by_x.json
@@ -212,7 +219,10 @@ state $work/full_screen.json
 wait seconds 30
 EOF
 } >"$work/resizing.script"
-"$mote" view "$scene" --settings none --size 640x400 --scale 0.25 --script "$work/resizing.script" --validate --paused \
+mkdir -p "$work/src"
+cp -r "$source_folder/shaders" "$work/shaders"
+ln -s "$source_folder/src/render" "$work/src/render"
+"$mote" view "$scene" --settings none --size 640x400 --scale 0.25 --shaders "$work/shaders" --script "$work/resizing.script" --validate --paused \
     --no-panel --out "$work/results" >"$work/stdout" 2>"$work/stderr" &
 viewer=$!
 await() {
@@ -231,6 +241,16 @@ sleep 0.5
 screenshot broken_scene
 sed 's|"iterations": 4|"iterations": 5|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
 await "$work/mended.json"
+# A shader with an error keeps the one before; without, the picture is another.
+tonemap=$work/shaders/render/tonemap.comp
+cp "$tonemap" "$work/good_shader"
+sed 's|^void main()|void main() { nonsense; }\nvoid other()|' "$work/good_shader" >"$tonemap"
+touch "$work/shader_broken"
+await "$work/bad_shader.json"
+screenshot broken_shader
+sed 's|frame\.exposure|(4.0 * frame.exposure)|' "$work/good_shader" >"$tonemap"
+touch "$work/shader_mended"
+await "$work/new_shader.json"
 window=$(xdotool search --name Mote | tail -n 1)
 xdotool mousemove --window "$window" 300 200 key --window "$window" v
 xdotool mousedown 1 mousemove_relative 40 0 sleep 0.1 mousemove_relative 40 0 sleep 0.1 mouseup 1
@@ -246,6 +266,8 @@ wait $viewer || status=$?
 is resized 's["swapchains"] > 25 and s["width"] == 640 and s["height"] == 400 and s["error"] == ""'
 is broken '"scene.json:5:" in s["error"] and "iterations" in s["error"] and s["model"] == resized["model"]'
 is mended 's["error"] == "" and s["model"] == broken["model"] + 1'
+is bad_shader '"tonemap.comp:" in s["error"] and "nonsense" in s["error"] and s["picture_hash"] == mended["picture_hash"]'
+is new_shader 's["error"] == "" and sum(s["picture_mean"]) > 1.1 * sum(bad_shader["picture_mean"])'
 is full_screen 's["width"] == 1200 and s["height"] == 800'
 is by_x 's["own_camera"] and s["view"] == "particles" and s["validation_messages"] == 0'
 

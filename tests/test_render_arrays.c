@@ -1,8 +1,8 @@
-// Arrays that are the caller's own: the same picture as the world's, at its time and after it has gone on; pictures of
-// sizes that go up and down.
+// What a viewer needs beyond `mote render`: arrays of the caller's own, pictures of sizes that go up and down, shaders
+// that are exchanged.
 #include "render_fixture.h"
 
-#include "render/frame.h"
+#include "render/shaders.h"
 
 enum { WIDTH = 160, HEIGHT = 100 };
 
@@ -129,9 +129,42 @@ static void test_sizes_go_up_and_down(void **state)
     }
 }
 
+// Another shader draws another picture, the one before the same as before; what is no shader changes nothing.
+static void test_shaders_are_exchanged(void **state)
+{
+    MoteRenderer *renderer = *state;
+    Run run = start(renderer, "dam_break");
+    MoteWorld *world = mote_simulation_world(run.simulation);
+    const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 1};
+    MUST(mote_renderer_draw(renderer, world, &run.look, &picture));
+    uint16_t *first = read_pixels(renderer);
+    const uint32_t garbage[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const MoteShader broken[] = {{"tonemap.comp", garbage, sizeof garbage}}, unknown[] = {{"none.comp", NULL, 0}};
+    assert_int_equal(mote_renderer_set_shaders(renderer, broken, 1), MOTE_ERROR_INPUT);
+    assert_int_equal(mote_renderer_set_shaders(renderer, unknown, 1), MOTE_ERROR_INPUT);
+    assert_non_null(strstr(mote_error_message(), "none.comp"));
+
+    // Without the shader that puts liquid and scene together the picture is another.
+    const ShaderCode *other = shader_find("accumulate.comp");
+    const MoteShader swap[] = {{"composite.comp", other->words, other->bytes}}, back[] = {{"composite.comp", NULL, 0}};
+    MUST(mote_renderer_set_shaders(renderer, swap, 1));
+    MUST(mote_renderer_draw(renderer, world, &run.look, &picture));
+    uint16_t *again = read_pixels(renderer);
+    assert_memory_not_equal(first, again, (size_t)WIDTH * HEIGHT * 4 * sizeof *again);
+    free(again);
+    MUST(mote_renderer_set_shaders(renderer, back, 1));
+    MUST(mote_renderer_draw(renderer, world, &run.look, &picture));
+    again = read_pixels(renderer);
+    assert_memory_equal(first, again, (size_t)WIDTH * HEIGHT * 4 * sizeof *again);
+    free(first);
+    free(again);
+    stop(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_copy_is_drawn_as_the_world_was),
-                                       cmocka_unit_test(test_sizes_go_up_and_down)};
+                                       cmocka_unit_test(test_sizes_go_up_and_down),
+                                       cmocka_unit_test(test_shaders_are_exchanged)};
     return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

@@ -29,7 +29,7 @@ typedef struct Settings {
     OptionList scene, overrides;
     MoteBackendOptions backend;
     DrawingOptions drawing;
-    const char *scenes, *out, *settings, *script, *scale;
+    const char *scenes, *out, *settings, *shaders, *script, *scale;
     bool paused, full_screen, no_panel;
 } Settings;
 
@@ -58,6 +58,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "Keys and recently used scenes; without it mote/viewer.json in the user's configuration folder, `none` keeps "
          "none",
          NULL, 0, 0, NULL},
+        {"shaders", OPTION_TEXT, &s->shaders, "FOLDER",
+         "Mote's shaders in source, to be compiled whenever they change while the window is open", NULL, 0, 0, NULL},
         {"script", OPTION_TEXT, &s->script, "FILE", "Play the events in FILE (docs/viewer.md)", NULL, 0, 0, NULL},
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
          "That simulates: auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
@@ -122,6 +124,7 @@ static int run(Settings *s)
         .scenes = s->scenes != NULL ? s->scenes : find_scenes(scene, folder),
         .out = s->out,
         .settings = s->settings != NULL && strcmp(s->settings, "none") == 0 ? "" : s->settings,
+        .shaders = s->shaders,
         .script = s->script,
         .view = s->drawing.view,
         .width = s->drawing.width,

@@ -10,6 +10,11 @@ static MoteResult create_module(MoteRenderer *renderer, const char *shader, VkSh
 {
     const ShaderCode *code = shader_find(shader);
     MOTE_ASSERT(code != NULL);
+    for (uint32_t i = 0; i < renderer->shader_count; i++) {
+        if (strcmp(renderer->shaders[i].name, shader) == 0) {
+            code = &renderer->shaders[i];
+        }
+    }
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->bytes, .pCode = code->words};
     const VkResult result = vkCreateShaderModule(renderer->device.handle, &info, NULL, out);

@@ -2,7 +2,9 @@
 #include "render/frame.h"
 
 #include "base/error.h"
+#include "render/shaders.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,6 +285,31 @@ static PassDestroy *const pass_destroys[PASS_COUNT] = {
 #include "render/passes.def"
 };
 
+static void free_shaders(ShaderCode *rows, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)rows[i].words);
+    }
+    free(rows);
+}
+
+static MoteResult create_passes(MoteRenderer *renderer)
+{
+    MoteResult result = MOTE_OK;
+    for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
+        result = pass_creates[p](renderer, &renderer->states[p]);
+    }
+    return result;
+}
+
+static void destroy_passes(MoteRenderer *renderer)
+{
+    for (uint32_t p = PASS_COUNT; p-- > 0;) {
+        pass_destroys[p](renderer, renderer->states[p]);
+        renderer->states[p] = NULL;
+    }
+}
+
 MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer **out)
 {
     *out = NULL;
@@ -304,9 +331,7 @@ MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer
         result = buffer_create(&renderer->device, "frame constants", BUFFER_UPLOAD, sizeof(FrameConstants),
                                &renderer->constants);
     }
-    for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
-        result = pass_creates[p](renderer, &renderer->states[p]);
-    }
+    result = result == MOTE_OK ? create_passes(renderer) : result;
     if (result != MOTE_OK) {
         mote_renderer_destroy(renderer);
         return result;
@@ -323,9 +348,7 @@ void mote_renderer_destroy(MoteRenderer *renderer)
     Device *device = &renderer->device;
     if (device->handle != VK_NULL_HANDLE) {
         vkDeviceWaitIdle(device->handle);
-        for (uint32_t p = PASS_COUNT; p-- > 0;) {
-            pass_destroys[p](renderer, renderer->states[p]);
-        }
+        destroy_passes(renderer);
         interop_destroy(&renderer->interop);
         destroy_images(renderer);
         mesh_set_destroy(device, &renderer->meshes);
@@ -343,7 +366,78 @@ void mote_renderer_destroy(MoteRenderer *renderer)
         vkDestroySampler(device->handle, renderer->sky, NULL);
     }
     device_destroy(device);
+    free_shaders(renderer->shaders, renderer->shader_count);
     free(renderer);
+}
+
+// All passes anew, and with the next picture all images: a pass may own what descriptors name.
+static MoteResult rebuild_passes(MoteRenderer *renderer)
+{
+    destroy_passes(renderer);
+    destroy_images(renderer);
+    return create_passes(renderer);
+}
+
+// Adds a copy of the shader to the table, in place of one of its name.
+static MoteResult add_shader(const MoteShader *shader, ShaderCode *rows, uint32_t *count)
+{
+    const uint32_t magic = 0x07230203; // every SPIR-V module's first word
+    const ShaderCode *built_in = shader_find(shader->name);
+    if (built_in == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "no shader \"%s\": it is not one of those of shaders/render", shader->name);
+    }
+    if (shader->words != NULL && (shader->bytes < 20 || shader->bytes % 4 != 0 || shader->words[0] != magic)) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s: %zu bytes that are no SPIR-V", shader->name, shader->bytes);
+    }
+    for (uint32_t i = 0; i < *count; i++) {
+        if (strcmp(rows[i].name, shader->name) == 0) {
+            free((void *)(uintptr_t)rows[i].words);
+            rows[i] = rows[--*count];
+            break;
+        }
+    }
+    if (shader->words == NULL) {
+        return MOTE_OK;
+    }
+    uint32_t *copy = malloc(shader->bytes);
+    if (copy == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the shader %s", shader->name);
+    }
+    memcpy(copy, shader->words, shader->bytes);
+    rows[(*count)++] = (ShaderCode){built_in->name, copy, shader->bytes};
+    return MOTE_OK;
+}
+
+MoteResult mote_renderer_set_shaders(MoteRenderer *renderer, const MoteShader *shaders, uint32_t count)
+{
+    ShaderCode *before = renderer->shaders;
+    const uint32_t before_count = renderer->shader_count;
+    ShaderCode *rows = calloc((size_t)before_count + count + 1, sizeof *rows);
+    uint32_t row_count = 0;
+    MoteResult result = rows != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shaders", count);
+    for (uint32_t i = 0; i < before_count + count && result == MOTE_OK; i++) {
+        const MoteShader kept = i < before_count ? (MoteShader){before[i].name, before[i].words, before[i].bytes}
+                                                 : shaders[i - before_count];
+        result = add_shader(&kept, rows, &row_count);
+    }
+    if (result != MOTE_OK) {
+        free_shaders(rows, row_count);
+        return result;
+    }
+    renderer->shaders = rows;
+    renderer->shader_count = row_count;
+    result = rebuild_passes(renderer);
+    if (result == MOTE_OK) {
+        free_shaders(before, before_count);
+        return MOTE_OK;
+    }
+    char why[1024];
+    snprintf(why, sizeof why, "%s", mote_error_message());
+    renderer->shaders = before;
+    renderer->shader_count = before_count;
+    free_shaders(rows, row_count);
+    const MoteResult restored = rebuild_passes(renderer);
+    return restored == MOTE_OK ? mote_fail(result, "%s", why) : restored;
 }
 
 MoteResult mote_renderer_set_meshes(MoteRenderer *renderer, const MoteRenderMesh *meshes, uint32_t count)

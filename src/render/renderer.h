@@ -79,10 +79,12 @@ struct MoteRenderer {
     bool has_picture, has_layers;
     uint64_t pictures; // drawn to their end
 
-    ShapeBuffers shapes;      // of the colliders; the shadow pass's
-    MeshSet meshes;           // of mote_renderer_set_meshes
-    Bodies bodies;            // the frame's instances of them
-    void *states[PASS_COUNT]; // each pass's own, from its create
+    ShapeBuffers shapes;        // of the colliders; the shadow pass's
+    MeshSet meshes;             // of mote_renderer_set_meshes
+    Bodies bodies;              // the frame's instances of them
+    void *states[PASS_COUNT];   // each pass's own, from its create
+    struct ShaderCode *shaders; // of mote_renderer_set_shaders, in place of those built in
+    uint32_t shader_count;
     Frame frame;
 };
 

@@ -72,6 +72,8 @@ typedef struct App {
     FileStamp stamp;
     double stamp_time;
     uint64_t reloads;
+    ShaderWatch shaders;
+    double shader_time;
 
     // Messages.
     char notice[NOTICE_TEXT], error[NOTICE_TEXT]; // error: of the window's own thread
@@ -103,6 +105,7 @@ void app_list_scenes(App *app); // browser.c
 void app_neighbour(App *app, int step);
 void app_watch_scene(App *app); // reloads it when its file changes
 void app_stamp_scene(App *app);
+void app_watch_shaders(App *app);
 void app_host(App *app, PanelHost *host); // host.c
 
 #endif

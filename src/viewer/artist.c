@@ -35,6 +35,9 @@ struct Artist {
     char capture[ARTIST_TEXT]; // "" is none
     char record[ARTIST_TEXT];
     bool record_changes;
+    const char *shader_folder;
+    char shaders[SHADER_FILES][SHADER_NAME]; // to be compiled
+    uint32_t shader_count;
     // ---- of the thread alone
     MoteRenderer *renderer;
     uint64_t meshes_of; // model
@@ -128,6 +131,23 @@ void artist_record(Artist *artist, const char *path)
     mtx_lock(&artist->mutex);
     snprintf(artist->record, sizeof artist->record, "%s", path != NULL ? path : "");
     artist->record_changes = true;
+    call(artist);
+    mtx_unlock(&artist->mutex);
+}
+
+void artist_reload(Artist *artist, const char *folder, char (*names)[SHADER_NAME], uint32_t count)
+{
+    mtx_lock(&artist->mutex);
+    artist->shader_folder = folder;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = 0;
+        while (k < artist->shader_count && strcmp(artist->shaders[k], names[i]) != 0) {
+            k++;
+        }
+        if (k == artist->shader_count && k < SHADER_FILES) {
+            memcpy(artist->shaders[artist->shader_count++], names[i], SHADER_NAME);
+        }
+    }
     call(artist);
     mtx_unlock(&artist->mutex);
 }
@@ -441,6 +461,45 @@ static void answer_capture(Artist *artist, const Moment *moment, const ArtistReq
     say(artist, result, notice);
 }
 
+// ---- The thread: shaders ----
+
+static void answer_reload(Artist *artist)
+{
+    char names[SHADER_FILES][SHADER_NAME];
+    MoteShader shaders[SHADER_FILES];
+    mtx_lock(&artist->mutex);
+    const uint32_t count = artist->shader_count;
+    const char *folder = artist->shader_folder;
+    memcpy(names, artist->shaders, sizeof names);
+    artist->shader_count = 0;
+    mtx_unlock(&artist->mutex);
+    if (count == 0) {
+        return;
+    }
+    MoteResult result = MOTE_OK;
+    uint32_t compiled = 0;
+    while (compiled < count && result == MOTE_OK) {
+        uint32_t *words;
+        size_t bytes;
+        result = shader_compile(folder, names[compiled], &words, &bytes);
+        if (result == MOTE_OK) {
+            shaders[compiled] = (MoteShader){names[compiled], words, bytes};
+            compiled++;
+        }
+    }
+    result = result == MOTE_OK ? mote_renderer_set_shaders(artist->renderer, shaders, count) : result;
+    for (uint32_t i = 0; i < compiled; i++) {
+        free((void *)(uintptr_t)shaders[i].words);
+    }
+    char notice[ARTIST_TEXT];
+    snprintf(notice, sizeof notice, "Compiled %s%s", names[0], count > 1 ? " and others" : "");
+    say(artist, result, notice);
+    mtx_lock(&artist->mutex);
+    artist->status.reloads++;
+    mtx_unlock(&artist->mutex);
+    artist->drawn_request = 0; // what is shown is of the shader before
+}
+
 // ---- The thread: films ----
 
 static void end_film(Artist *artist)
@@ -559,6 +618,7 @@ static void run_errands(Artist *artist, const Moment *moment, const Orders *orde
     } else if (orders->record_changes) {
         end_film(artist);
     }
+    answer_reload(artist);
     if (orders->pick) {
         answer_pick(artist, moment, &orders->request, orders->pick_x, orders->pick_y);
     }

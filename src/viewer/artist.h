@@ -2,6 +2,7 @@
 #ifndef MOTE_VIEWER_ARTIST_H
 #define MOTE_VIEWER_ARTIST_H
 
+#include "viewer/shader_compile.h"
 #include "viewer/simulator.h"
 
 typedef struct ArtistRequest {
@@ -45,6 +46,7 @@ typedef struct ArtistStatus {
     char error[ARTIST_TEXT]; // of the last picture or file; "" after one that went well
     char notice[ARTIST_TEXT];
     uint64_t notices;
+    uint64_t reloads; // of shaders, those that failed included
     bool recording;
     uint64_t recorded; // frames
     MoteDeviceInfo device;
@@ -73,6 +75,9 @@ void artist_status(Artist *artist, ArtistStatus *out);
 // Asks what is at a pixel of the window; artist_pick_result then has a number that is greater by one.
 void artist_pick(Artist *artist, float x, float y);
 ArtistPick artist_pick_result(Artist *artist);
+
+// Compiles these shaders of the folder (shader_compile.h) and draws with them; a broken one changes nothing.
+void artist_reload(Artist *artist, const char *folder, char (*names)[SHADER_NAME], uint32_t count);
 
 // The present picture in the window's size, by the file's ending: .png, or .exr with its layers.
 void artist_capture(Artist *artist, const char *path);

@@ -1,4 +1,4 @@
-// browser.c - the scenes of a folder with their pictures, and the scene's file as it changes on disk.
+// browser.c - the scenes of a folder with their pictures, and files that change on disk: the scene's, shaders.
 #define _POSIX_C_SOURCE 200809L
 #include "viewer/app.h"
 
@@ -171,5 +171,19 @@ void app_watch_scene(App *app)
         app->reloads++;
         app_say(app, "%s has changed: loading it again", app->status.path);
         app_reset(app);
+    }
+}
+
+void app_watch_shaders(App *app)
+{
+    static char changed[SHADER_FILES][SHADER_NAME];
+    if (app->options->shaders == NULL || clock_seconds() - app->shader_time < 0.3) {
+        return;
+    }
+    app->shader_time = clock_seconds();
+    app->shaders.folder = app->options->shaders;
+    const uint32_t count = shader_watch_changes(&app->shaders, changed);
+    if (count > 0) {
+        artist_reload(app->artist, app->options->shaders, changed, count);
     }
 }

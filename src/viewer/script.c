@@ -118,6 +118,7 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "camera_position", vector(app->camera.position));
     json_object_set_new(root, "camera_target", vector(app->camera.target));
     json_object_set_new(root, "held", vector(s->held));
+    json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
     json_object_set_new(
         root, "validation_messages",
         json_integer((json_int_t)app->gpu.validation_messages + mote_renderer_validation_messages(NULL)));
@@ -271,14 +272,16 @@ static MoteResult play_wait(Script *script, App *app, char **words, uint32_t cou
         script->wait_frame = (uint64_t)fmax(number, 0.0);
     } else if (strcmp(what, "reload") == 0) {
         script->wait_reloads = (uint64_t)fmax(number, 0.0);
+    } else if (strcmp(what, "shaders") == 0) {
+        script->wait_shaders = (uint64_t)fmax(number, 0.0);
     } else if (strcmp(what, "loaded") == 0) {
         script->waits_for_model = true;
     } else if (strcmp(what, "file") == 0 && count > 2) {
         script->waits_for_file = true;
         snprintf(script->file, sizeof script->file, "%s", words[2]);
     } else {
-        return fail_line(script,
-                         "expected: wait seconds|pictures|shown|frame|reload N, wait loaded, or wait file NAME");
+        return fail_line(
+            script, "expected: wait seconds|pictures|shown|frame|reload|shaders N, wait loaded, or wait file NAME");
     }
     return MOTE_OK;
 }
@@ -331,6 +334,7 @@ static bool is_waiting(Script *script, const App *app)
         script->drag_steps > 0 || (script->wait_until > 0.0 && clock_seconds() < script->wait_until) ||
         app->picture.number < script->wait_pictures || app->shown < script->wait_shown ||
         (script->wait_frame > 0 && (app->picture.frame < script->wait_frame)) || app->reloads < script->wait_reloads ||
+        app->drawing.reloads < script->wait_shaders ||
         (script->waits_for_model &&
          (app->status.loading || (app->status.error[0] == '\0' && app->picture.model != app->status.model))) ||
         (script->waits_for_file && file == NULL);
@@ -344,6 +348,7 @@ static void wait_for_nothing(Script *script)
 {
     script->wait_until = 0.0;
     script->wait_pictures = script->wait_frame = script->wait_shown = script->wait_reloads = 0;
+    script->wait_shaders = 0;
     script->waits_for_model = script->waits_for_file = false;
 }
 

@@ -10,7 +10,7 @@ typedef struct Script {
     const char *path;  // NULL: there is no script
     uint32_t line;
     double wait_until; // s on the clock; 0 is none
-    uint64_t wait_pictures, wait_frame, wait_shown, wait_reloads;
+    uint64_t wait_pictures, wait_frame, wait_shown, wait_reloads, wait_shaders;
     bool waits_for_model, waits_for_file;
     char file[1024];
     double began; // waiting, s on the clock

@@ -396,6 +396,7 @@ static MoteResult turn(App *app)
     }
     ask(app);
     app_watch_scene(app);
+    app_watch_shaders(app);
     if (now - app->last_shown >= (app->redraw ? period : 0.1)) {
         result = show(app, now);
     }

@@ -9,6 +9,7 @@ typedef struct ViewerOptions {
     const char *scenes;       // folder of scenes; NULL is none
     const char *out;          // folder for pictures, films and states
     const char *settings;     // file; NULL is the user's own, "" is none
+    const char *shaders;      // folder of Mote's shaders, to be compiled when they change; NULL is none
     const char *script;       // file with events to be played (docs/viewer.md); NULL is none
     const char *view;         // NULL is the finished picture
     uint32_t width, height;   // of the window
