@@ -25,6 +25,10 @@ expect 1 view "$source_folder/scenes/small/dam_break.json" --settings none
 warns "mote render"
 expect 2 view --scale 7
 warns "0.1 to 2"
+expect 0 view --keys
+while IFS= read -r line; do
+    grep -qxF -- "$line" "$source_folder/docs/viewer.md" || fail "docs/viewer.md lacks: $line"
+done <"$work/stdout"
 
 # The X server says on descriptor 3 which display it has found free.
 exec 3<> <(:)

@@ -30,7 +30,7 @@ typedef struct Settings {
     MoteBackendOptions backend;
     DrawingOptions drawing;
     const char *scenes, *out, *settings, *shaders, *script, *scale;
-    bool paused, full_screen, no_panel;
+    bool paused, full_screen, no_panel, keys;
 } Settings;
 
 static OptionsOutcome parse(int argc, char **argv, Settings *s)
@@ -60,6 +60,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          NULL, 0, 0, NULL},
         {"shaders", OPTION_TEXT, &s->shaders, "FOLDER",
          "Mote's shaders in source, to be compiled whenever they change while the window is open", NULL, 0, 0, NULL},
+        {"keys", OPTION_FLAG, &s->keys, NULL, "Print what each key does, as docs/viewer.md has it, and end", NULL, 0, 0,
+         NULL},
         {"script", OPTION_TEXT, &s->script, "FILE", "Play the events in FILE (docs/viewer.md)", NULL, 0, 0, NULL},
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
          "That simulates: auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
@@ -117,6 +119,10 @@ static int run(Settings *s)
     const double scale = automatic ? 0.0 : strtod(s->scale, &end);
     if (!automatic && (*end != '\0' || !(scale >= 0.1 && scale <= 2.0))) {
         return usage_error(usage.command, "--scale: found '%s', expected auto or a number from 0.1 to 2", s->scale);
+    }
+    if (s->keys) {
+        viewer_print_keys();
+        return STATUS_FINE;
     }
     catch_stop_signals();
     const ViewerOptions options = {

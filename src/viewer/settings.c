@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "viewer/viewer.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,4 +194,12 @@ void settings_add_recent(Settings *settings, const char *scene)
     }
     memmove(settings->recent[1], settings->recent[0], at * sizeof settings->recent[0]);
     snprintf(settings->recent[0], SETTINGS_PATH, "%s", scene);
+}
+
+void viewer_print_keys(void)
+{
+    printf("| key | name in the settings | what it does |\n| --- | --- | --- |\n");
+    for (uint32_t i = 0; i < ACTION_COUNT; i++) {
+        printf("| %s | %s | %s |\n", action_rows[i].key, action_rows[i].name, action_rows[i].meaning);
+    }
 }

@@ -26,4 +26,7 @@ typedef struct ViewerOptions {
 // Opens the window and stays until it is closed.
 MoteResult viewer_run(const ViewerOptions *options);
 
+// What each key does, as a table in Markdown, to standard output.
+void viewer_print_keys(void);
+
 #endif
