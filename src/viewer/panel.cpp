@@ -87,6 +87,7 @@ void plot(const char *label, const float *values, uint32_t at, const char *forma
     const float last = values[(at + PANEL_HISTORY - 1) % PANEL_HISTORY];
     char text[64];
     snprintf(text, sizeof text, format, static_cast<double>(last));
+    ImGui::SetNextItemWidth(-150 * ui_scale);
     ImGui::PlotLines(label, values, PANEL_HISTORY, static_cast<int>(at), text, FLT_MAX, FLT_MAX,
                      ImVec2(0, 36 * ui_scale));
 }

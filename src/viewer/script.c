@@ -80,6 +80,18 @@ static json_t *vector(MoteVec3 v)
     return json_pack("[f,f,f]", (double)v.x, (double)v.y, (double)v.z);
 }
 
+// Bytes of memory that the process has in use now; 0 where the system does not say.
+static json_int_t resident_bytes(void)
+{
+    unsigned long long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    const bool known = file != NULL && fscanf(file, "%llu %llu", &all, &resident) == 2;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return known ? (json_int_t)(resident * 4096u) : 0;
+}
+
 static MoteResult write_state(App *app, const char *path)
 {
     const SimulatorStatus *s = &app->status;
@@ -118,6 +130,7 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "camera_position", vector(app->camera.position));
     json_object_set_new(root, "camera_target", vector(app->camera.target));
     json_object_set_new(root, "held", vector(s->held));
+    json_object_set_new(root, "resident_bytes", json_integer(resident_bytes()));
     json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
     json_object_set_new(
         root, "validation_messages",
