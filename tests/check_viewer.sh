@@ -76,6 +76,12 @@ play() {
 # ---- Time and camera ----
 scene=$work/scene.json
 sed 's|"../schema.json"|"schema.json"|' "$source_folder/scenes/small/buoyancy.json" >"$scene"
+{
+    for corner in {0..7}; do
+        echo "v $((corner & 1)) $((corner >> 1 & 1)) $((corner >> 2))"
+    done
+    printf 'f %s\n' "1 3 4 2" "5 6 8 7" "1 2 6 5" "3 7 8 4" "1 5 7 3" "2 4 8 6"
+} >"$work/cube.obj"
 play session "$scene" --scenes "$source_folder/scenes/small" --size 1000x640 --scale 0.25 <<EOF
 wait loaded
 wait frame 5
@@ -154,6 +160,13 @@ key M
 wait file $work/results/small_buoyancy_0002.mp4
 wait seconds 0.2
 state $work/filmed.json
+# A mesh becomes a body.
+drop $work/cube.obj
+wait shown 5
+click 386 347
+wait shown 3
+wait loaded
+state $work/with_mesh.json
 key L
 wait shown 3
 click 130 280
@@ -182,7 +195,8 @@ is thrown 's["bodies"] == let_go["bodies"] + 1 and s["particles"] > let_go["part
 is poured 's["particles"] > thrown["particles"] + 100'
 is flipped 's["changes"] == 2 and s["error"] == ""'
 is filmed 'not s["recording"] and s["recorded"] > 0'
-is chosen 's["scene"] != flipped["scene"] and s["model"] == flipped["model"] + 1 and not s["browser"]'
+is with_mesh 's["bodies"] == reset["bodies"] + 1 and s["error"] == ""'
+is chosen 's["scene"] != flipped["scene"] and s["model"] == with_mesh["model"] + 1 and not s["browser"]'
 is next_scene 's["scene"] != chosen["scene"] and s["error"] == ""'
 is next_scene 's["validation_messages"] == 0 and s["worst_lag_pictures"] <= 2'
 [[ $(identify -format '%wx%h' "$work/results/small_buoyancy_0001.png") == 1000x640 ]] || fail "the size of the picture"

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "viewer/camera.h"
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,43 @@ void app_open(App *app, const char *path)
     const char *slash = strrchr(path, '/');
     snprintf(title, sizeof title, "%.200s - Mote", slash != NULL ? slash + 1 : path);
     SDL_SetWindowTitle(app->window, title);
+}
+
+// What ends as scenes do is one; anything else may be a mesh.
+void app_drop(App *app, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot == NULL || strcmp(dot, ".json") == 0 || app->status.model == 0) {
+        app_open(app, path);
+    } else {
+        snprintf(app->dropped, sizeof app->dropped, "%s", path);
+    }
+}
+
+// The mesh that was dropped, as high as a quarter of the distance to it, where the camera looks; a body a little above.
+void app_add_mesh(App *app, const char *section)
+{
+    const MoteVec3 e = app->camera.position, t = app->camera.target;
+    const float distance = sqrtf((t.x - e.x) * (t.x - e.x) + (t.y - e.y) * (t.y - e.y) + (t.z - e.z) * (t.z - e.z));
+    char *whole = realpath(app->dropped, NULL);
+    json_t *path = json_string(whole != NULL ? whole : app->dropped);
+    char *quoted = path != NULL ? json_dumps(path, JSON_ENCODE_ANY) : NULL;
+    if (section != NULL && quoted != NULL) {
+        const bool body = strcmp(section, "bodies") == 0;
+        const SceneSection kind = body ? SCENE_SECTION_body : SCENE_SECTION_collider;
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "%s[%u]={\"mesh\": %.1400s, \"material\": \"wall\", \"fit_height\": %.4g, \"position\": [%.4g, %.4g, "
+                 "%.4g]%s}",
+                 section, simulator_elements(app->simulator, kind), quoted, 0.25 * (double)distance, (double)t.x,
+                 (double)(t.y + (body ? 0.25f * distance : 0.0f)), (double)t.z, body ? "" : ", \"shape\": \"mesh\"");
+        app->status.loading = true;
+        simulator_send_text(app->simulator, COMMAND_ADD, text);
+    }
+    free(quoted);
+    json_decref(path);
+    free(whole);
+    app->dropped[0] = '\0';
 }
 
 void app_reset(App *app)
@@ -215,8 +253,9 @@ static void change_speed(App *app, double factor)
 
 static void leave(App *app)
 {
-    if (app->help || app->browser) {
+    if (app->help || app->browser || app->dropped[0] != '\0') {
         app->help = app->browser = false;
+        app->dropped[0] = '\0';
     } else if (app->full_screen) {
         full_screen(app, false);
     } else {

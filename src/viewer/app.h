@@ -52,6 +52,7 @@ typedef struct App {
     uint32_t grabbed;
     MoteVec3 grab_point; // m, on the plane that it is moved in
     char inspected[512];
+    char dropped[1024]; // a mesh file, until it is said what it is to be
 
     // What is drawn.
     bool own_camera;
@@ -96,6 +97,8 @@ void app_fail(App *app);                                           // what mote_
 void app_act(App *app, Action action);                             // actions.c
 void app_open(App *app, const char *path);
 void app_reset(App *app);
+void app_drop(App *app, const char *path);
+void app_add_mesh(App *app, const char *section);
 void app_set_view(App *app, const char *view);
 const char *app_view(const App *app);
 void app_event(App *app, const SDL_Event *event); // input.c

@@ -81,8 +81,13 @@ static void forget_changes(void *data)
     app_reset(app);
 }
 
+static void add_mesh(void *data, const char *section)
+{
+    app_add_mesh(data, section);
+}
+
 void app_host(App *app, PanelHost *host)
 {
-    *host = (PanelHost){app, elements,  element_name, value,      is_live,    set,
-                        act, set_speed, set_view,     open_scene, save_scene, forget_changes};
+    *host = (PanelHost){app,       elements, element_name, value,      is_live,        set,     act,
+                        set_speed, set_view, open_scene,   save_scene, forget_changes, add_mesh};
 }

@@ -250,7 +250,7 @@ void app_event(App *app, const SDL_Event *given)
         }
         break;
     case SDL_DROPFILE:
-        app_open(app, event.drop.file);
+        app_drop(app, event.drop.file);
         SDL_free(given->drop.file);
         break;
     case SDL_MOUSEMOTION: {

@@ -454,6 +454,26 @@ void error_box(const PanelFacts *facts, float width, float height)
     ImGui::End();
 }
 
+void mesh_question(const PanelFacts *facts, const PanelHost *host, float width, float height)
+{
+    ImGui::SetNextWindowPos(ImVec2(0.5f * width, 0.5f * height), ImGuiCond_Always, ImVec2(0.5f, 0.5f));
+    if (ImGui::Begin("A mesh", nullptr,
+                     ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoCollapse)) {
+        ImGui::TextUnformatted(facts->dropped);
+        ImGui::TextUnformatted("What is it to be? The scene begins anew with it.");
+        const struct {
+            const char *label, *section;
+        } choices[] = {{"A body that falls", "bodies"}, {"A collider that stays", "colliders"}, {"Nothing", nullptr}};
+        for (const auto &choice : choices) {
+            if (ImGui::Button(choice.label)) {
+                host->add_mesh(host->data, choice.section);
+            }
+            ImGui::SameLine();
+        }
+    }
+    ImGui::End();
+}
+
 void help(const PanelFacts *facts, float width, float height)
 {
     ImGui::SetNextWindowPos(ImVec2(0.5f * width, 0.5f * height), ImGuiCond_Always, ImVec2(0.5f, 0.5f));
@@ -471,7 +491,7 @@ void help(const PanelFacts *facts, float width, float height)
             {"Wheel", "Nearer, farther"},
             {"Shift + left drag", "Hold a body, a grain or a handful of liquid"},
             {"Ctrl + left drag", "Throw a ball: the longer the drag, the faster"},
-            {"Drop a file", "Open a scene"},
+            {"Drop a file", "Open a scene, or put a mesh into it"},
         };
         const char *group = "";
         for (uint32_t i = 0; i < facts->action_count; i++) {
@@ -717,6 +737,9 @@ bool panel_build(uint32_t width, uint32_t height, double elapsed, const PanelFac
     }
     if (facts->help) {
         help(facts, w, h);
+    }
+    if (facts->dropped[0] != '\0') {
+        mesh_question(facts, host, w, h);
     }
     error_box(facts, w, h);
     ImGui::Render();

@@ -64,6 +64,7 @@ typedef struct PanelFacts {
     uint32_t scene_count;
     const PanelScene *recent;
     uint32_t recent_count;
+    const char *dropped;   // a mesh that waits to be told what it is, or ""
     const char *inspected; // lines about the particle that was picked last, or ""
 } PanelFacts;
 
@@ -81,6 +82,7 @@ typedef struct PanelHost {
     void (*open)(void *data, const char *scene);
     void (*save_scene)(void *data, const char *path);
     void (*forget_changes)(void *data);
+    void (*add_mesh)(void *data, const char *section); // of what was dropped: "bodies" or "colliders"; NULL: neither
 } PanelHost;
 
 bool panel_create(float scale);

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { QUEUE_SIZE = 256, CHANGE_LIMIT = 512, OVERRIDE_SIZE = 320 };
+enum { QUEUE_SIZE = 256, CHANGE_LIMIT = 512, OVERRIDE_SIZE = 2048 };
 
 // A value that the panel changed. It is also an override, for the scene's next loading.
 typedef struct Change {
-    uint32_t key, element;
+    uint32_t key, element; // key MOTE_NONE: something that was added
     double numbers[3];
     char text[OVERRIDE_SIZE];
 } Change;
@@ -58,7 +58,7 @@ static bool is_replaceable(const SimulatorCommand *old, const SimulatorCommand *
 void simulator_send(Simulator *simulator, const SimulatorCommand *command)
 {
     mtx_lock(&simulator->mutex);
-    if (command->kind == COMMAND_LOAD || command->kind == COMMAND_RESET) {
+    if (command->kind == COMMAND_LOAD || command->kind == COMMAND_RESET || command->kind == COMMAND_ADD) {
         simulator->loads_wanted++;
         simulator->status.loading = true;
     }
@@ -493,6 +493,40 @@ static void act(Simulator *simulator, const SimulatorCommand *command)
     update_status(simulator, false);
 }
 
+static void begin_anew(Simulator *simulator)
+{
+    char path[sizeof simulator->status.path];
+    snprintf(path, sizeof path, "%s", simulator->status.path);
+    if (path[0] != '\0') {
+        load(simulator, path, false);
+    }
+}
+
+// An override that did not work is not kept: the scene must load again.
+static void add_override(Simulator *simulator, const char *text)
+{
+    mtx_lock(&simulator->mutex);
+    const bool fits = simulator->change_count < CHANGE_LIMIT && strlen(text) < OVERRIDE_SIZE;
+    if (fits) {
+        Change *change = &simulator->changes[simulator->change_count++];
+        *change = (Change){.key = MOTE_NONE};
+        snprintf(change->text, sizeof change->text, "%s", text);
+    }
+    const uint64_t models = simulator->models;
+    mtx_unlock(&simulator->mutex);
+    if (!fits) {
+        mote_fail(MOTE_ERROR_INPUT, "there is no room for more changes: save the scene, and open it");
+        say(simulator, NULL);
+        return;
+    }
+    begin_anew(simulator);
+    if (simulator->models == models) {
+        mtx_lock(&simulator->mutex);
+        simulator->change_count--;
+        mtx_unlock(&simulator->mutex);
+    }
+}
+
 static void note_load(Simulator *simulator)
 {
     mtx_lock(&simulator->mutex);
@@ -516,15 +550,14 @@ static bool obey(Simulator *simulator, SimulatorCommand *command)
     case COMMAND_FORGET:
         forget_changes(simulator);
         break;
-    case COMMAND_RESET: {
-        char path[sizeof simulator->status.path];
-        snprintf(path, sizeof path, "%s", simulator->status.path);
-        if (path[0] != '\0') {
-            load(simulator, path, false);
-        }
+    case COMMAND_RESET:
+        begin_anew(simulator);
         note_load(simulator);
         break;
-    }
+    case COMMAND_ADD:
+        add_override(simulator, command->text);
+        note_load(simulator);
+        break;
     case COMMAND_PAUSE:
         simulator->paused = command->flag || simulator->failed;
         simulator->steps_wanted = 0;

@@ -12,6 +12,7 @@ typedef enum CommandKind {
     COMMAND_STEP,       // pauses, and computes one frame
     COMMAND_SPEED,      // numbers[0]: seconds of the simulation a second
     COMMAND_SET,        // key, element, numbers: a value of the scene
+    COMMAND_ADD,        // text: an override, as bodies[2]={...}; the scene begins anew with it
     COMMAND_FORGET,     // all changes made by COMMAND_SET
     COMMAND_SAVE_STATE, // text
     COMMAND_LOAD_STATE, // text

@@ -334,6 +334,7 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .scene_count = app->scene_count,
         .recent = app->recent,
         .recent_count = app->recent_count,
+        .dropped = app->dropped,
         .inspected = app->inspected,
     };
 }
