@@ -86,33 +86,31 @@ play session "$scene" --scenes "$source_folder/scenes/small" --size 1000x640 --s
 wait loaded
 wait frame 5
 key Space
-wait shown 3
-wait seconds 0.5
+wait settled
 state $work/paused.json
 wait seconds 0.5
 state $work/still.json
 key .
-wait pictures 1
+wait settled
 state $work/stepped.json
 key R
 wait loaded
+wait settled
 state $work/reset.json
 drag left 300 300 460 300 8
-wait pictures 1
-wait seconds 0.5
+wait settled
 state $work/turned.json
 wheel 2
-wait pictures 1
-wait seconds 0.3
+wait settled
 state $work/nearer.json
 key Home
-wait pictures 1
+wait settled
 state $work/home.json
 key V
-wait pictures 1
+wait settled
 state $work/next_view.json
 key B
-wait pictures 1
+wait settled
 # The panel: close the numbers, find the exposure, pull its slider to the right.
 click 680 136
 wait shown 3
@@ -122,8 +120,7 @@ text exposure
 wait shown 3
 state $work/before_slider.json
 drag left 747 245 765 245 6
-wait pictures 1
-wait seconds 0.5
+wait settled
 state $work/slider.json
 # Out of the text field, then the cork ball by its middle, under water.
 click 100 600
@@ -132,30 +129,29 @@ key Space
 wait frame 40
 press left 295 240 shift
 move 330 480 20
-wait seconds 1.5
+wait steps 25
 state $work/held.json
 lift
-wait seconds 0.3
+wait steps 3
 state $work/let_go.json
 drag left 400 300 430 260 3 ctrl
-wait seconds 0.3
+wait steps 3
 state $work/thrown.json
 key P
-wait seconds 0.3
+wait steps 3
 state $work/poured.json
 key X
-wait seconds 0.3
+wait steps 3
 state $work/flipped.json
 key Space
-wait seconds 0.5
+wait settled
 key C
 key F5
 wait file $work/results/small_buoyancy_0001.png
 state $work/captured.json
 key M
-wait seconds 0.3
 key Space
-wait seconds 2
+wait steps 3
 key M
 wait file $work/results/small_buoyancy_0002.mp4
 wait seconds 0.2

@@ -84,6 +84,7 @@ typedef struct App {
 
     // Measured.
     double start, last_shown, first_picture, rate_time, frames_a_second, pictures_a_second;
+    uint64_t turns; // of the loop
     uint64_t shown, rate_frame, rate_pictures, rate_model;
     double worst_wait; // s, that an event had to wait for the window since the first picture
     uint64_t worst_lag, lag_request, lag_picture;

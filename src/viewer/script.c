@@ -275,6 +275,7 @@ static MoteResult play_wait(Script *script, App *app, char **words, uint32_t cou
     const char *what = words[1];
     const double number = count > 2 ? strtod(words[2], NULL) : 1.0;
     script->began = clock_seconds();
+    script->began_turn = app->turns;
     if (strcmp(what, "seconds") == 0) {
         script->wait_until = clock_seconds() + fmin(fmax(number, 0.0), PATIENCE);
     } else if (strcmp(what, "pictures") == 0) {
@@ -283,18 +284,23 @@ static MoteResult play_wait(Script *script, App *app, char **words, uint32_t cou
         script->wait_shown = app->shown + (uint64_t)fmax(number, 1.0);
     } else if (strcmp(what, "frame") == 0) {
         script->wait_frame = (uint64_t)fmax(number, 0.0);
+    } else if (strcmp(what, "steps") == 0) {
+        script->wait_frame = app->picture.frame + (uint64_t)fmax(number, 1.0);
     } else if (strcmp(what, "reload") == 0) {
         script->wait_reloads = (uint64_t)fmax(number, 0.0);
     } else if (strcmp(what, "shaders") == 0) {
         script->wait_shaders = (uint64_t)fmax(number, 0.0);
+    } else if (strcmp(what, "settled") == 0) {
+        script->waits_to_settle = true;
     } else if (strcmp(what, "loaded") == 0) {
         script->waits_for_model = true;
     } else if (strcmp(what, "file") == 0 && count > 2) {
         script->waits_for_file = true;
         snprintf(script->file, sizeof script->file, "%s", words[2]);
     } else {
-        return fail_line(
-            script, "expected: wait seconds|pictures|shown|frame|reload|shaders N, wait loaded, or wait file NAME");
+        return fail_line(script,
+                         "expected: wait seconds, pictures, shown, frame, steps, reload or shaders N, wait loaded, "
+                         "wait settled, or wait file NAME");
     }
     return MOTE_OK;
 }
@@ -340,6 +346,14 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
     return MOTE_OK;
 }
 
+// Whether all that was asked for is done, and what is shown is what is.
+static bool is_settled(const App *app)
+{
+    return app->status.idle && !app->status.loading && app->pick_awaited == 0 && app->request > 0 &&
+           app->picture.request == app->request && app->picture.moment == app->status.moment &&
+           !(app->picture.between < 1.0) && app->turns > app->script.began_turn + 2;
+}
+
 static bool is_waiting(Script *script, const App *app)
 {
     FILE *file = script->waits_for_file ? fopen(script->file, "rb") : NULL;
@@ -350,7 +364,7 @@ static bool is_waiting(Script *script, const App *app)
         app->drawing.reloads < script->wait_shaders ||
         (script->waits_for_model &&
          (app->status.loading || (app->status.error[0] == '\0' && app->picture.model != app->status.model))) ||
-        (script->waits_for_file && file == NULL);
+        (script->waits_for_file && file == NULL) || (script->waits_to_settle && !is_settled(app));
     if (file != NULL) {
         fclose(file);
     }
@@ -362,7 +376,7 @@ static void wait_for_nothing(Script *script)
     script->wait_until = 0.0;
     script->wait_pictures = script->wait_frame = script->wait_shown = script->wait_reloads = 0;
     script->wait_shaders = 0;
-    script->waits_for_model = script->waits_for_file = false;
+    script->waits_for_model = script->waits_for_file = script->waits_to_settle = false;
 }
 
 MoteResult script_play(Script *script, struct App *app)

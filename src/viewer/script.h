@@ -11,7 +11,8 @@ typedef struct Script {
     uint32_t line;
     double wait_until; // s on the clock; 0 is none
     uint64_t wait_pictures, wait_frame, wait_shown, wait_reloads, wait_shaders;
-    bool waits_for_model, waits_for_file;
+    bool waits_for_model, waits_for_file, waits_to_settle;
+    uint64_t began_turn; // of the window's loop, when the waiting began
     char file[1024];
     double began; // waiting, s on the clock
     // A drag that is under way.

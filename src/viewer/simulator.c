@@ -31,6 +31,7 @@ struct Simulator {
     SimulatorCommand queue[QUEUE_SIZE];
     uint32_t queued;
     uint64_t loads_wanted, loads_done;
+    bool waiting; // for a command, with nothing else to do
     SimulatorStatus status;
     bool hold;
     Model *model; // written by the thread under the mutex, its scene's values too
@@ -90,6 +91,7 @@ void simulator_status(Simulator *simulator, SimulatorStatus *out)
 {
     mtx_lock(&simulator->mutex);
     *out = simulator->status;
+    out->idle = simulator->waiting && simulator->queued == 0;
     mtx_unlock(&simulator->mutex);
 }
 
@@ -255,6 +257,7 @@ static void update_status(Simulator *simulator, bool measure)
     status->held = simulator->hands.at;
     status->changes = simulator->change_count;
     status->frame = frame;
+    status->moment = simulator->pool.numbers; // which only this thread counts up
     if (model != NULL) {
         MoteWorld *world = mote_simulation_world(model->simulation);
         status->model = model->number;
@@ -612,7 +615,9 @@ static bool next_command(Simulator *simulator, double seconds, SimulatorCommand 
 {
     mtx_lock(&simulator->mutex);
     if (simulator->queued == 0 && seconds < 0.0) {
+        simulator->waiting = true;
         cnd_wait(&simulator->called, &simulator->mutex);
+        simulator->waiting = false;
     } else if (simulator->queued == 0 && seconds > 0.0) {
         struct timespec until;
         timespec_get(&until, TIME_UTC);

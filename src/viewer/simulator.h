@@ -37,6 +37,8 @@ enum { STATUS_TEXT = 4096, STATUS_TIMINGS = 128 };
 // What the simulation's thread says of itself; a copy.
 typedef struct SimulatorStatus {
     bool loading, paused, failed;
+    bool idle;       // paused, with nothing left to do
+    uint64_t moment; // number of the last one published
     char path[1024]; // of the scene, or of the one being loaded
     char name[128];
     char error[STATUS_TEXT]; // of the last thing that went wrong; "" after the next that went well

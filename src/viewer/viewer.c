@@ -381,6 +381,7 @@ static void take_events(App *app, int wait)
 static MoteResult turn(App *app)
 {
     const double turn_start = clock_seconds();
+    app->turns++;
     const double period = 1.0 / (double)app->settings.max_rate;
     MoteResult result = app->script.path != NULL ? script_play(&app->script, app) : MOTE_OK;
     const double due = app->last_shown + (app->redraw ? period : 0.1) - clock_seconds();
