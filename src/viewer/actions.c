@@ -208,6 +208,7 @@ static bool new_name(App *app, const char *ending, char path[1024])
 static void record(App *app)
 {
     char path[1024];
+    artist_status(app->artist, &app->drawing);
     if (app->drawing.recording) {
         artist_record(app->artist, NULL);
     } else if (new_name(app, ".mp4", path)) {

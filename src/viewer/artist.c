@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SCALE_STEPS = 4 };
+enum { SCALE_STEPS = 4, CAPTURES = 8 };
 
 struct Artist {
     MoteRendererOptions options;
@@ -32,7 +32,8 @@ struct Artist {
     ArtistPick pick;
     bool pick_wanted;
     float pick_x, pick_y;
-    char capture[ARTIST_TEXT]; // "" is none
+    char captures[CAPTURES][ARTIST_TEXT]; // files to be written
+    uint32_t capture_count;
     char record[ARTIST_TEXT];
     bool record_changes;
     const char *shader_folder;
@@ -97,6 +98,9 @@ void artist_status(Artist *artist, ArtistStatus *out)
 {
     mtx_lock(&artist->mutex);
     *out = artist->status;
+    if (artist->record_changes) { // an order that is on its way counts
+        out->recording = artist->record[0] != '\0';
+    }
     mtx_unlock(&artist->mutex);
 }
 
@@ -121,7 +125,9 @@ ArtistPick artist_pick_result(Artist *artist)
 void artist_capture(Artist *artist, const char *path)
 {
     mtx_lock(&artist->mutex);
-    snprintf(artist->capture, sizeof artist->capture, "%s", path);
+    if (artist->capture_count < CAPTURES) {
+        snprintf(artist->captures[artist->capture_count++], ARTIST_TEXT, "%s", path);
+    }
     call(artist);
     mtx_unlock(&artist->mutex);
 }
@@ -579,7 +585,8 @@ typedef struct Orders {
     uint64_t requests;
     bool quit, pick, record_changes;
     float pick_x, pick_y;
-    char capture[ARTIST_TEXT], record[ARTIST_TEXT];
+    char captures[CAPTURES][ARTIST_TEXT], record[ARTIST_TEXT];
+    uint32_t capture_count;
 } Orders;
 
 // Waits until there is something to do, for at most `seconds` (forever if negative).
@@ -604,9 +611,10 @@ static void take_orders(Artist *artist, double seconds, Orders *out)
     out->pick_x = artist->pick_x;
     out->pick_y = artist->pick_y;
     out->record_changes = artist->record_changes;
-    memcpy(out->capture, artist->capture, sizeof out->capture);
+    memcpy(out->captures, artist->captures, sizeof out->captures);
+    out->capture_count = artist->capture_count;
+    artist->capture_count = 0;
     memcpy(out->record, artist->record, sizeof out->record);
-    artist->capture[0] = '\0';
     artist->pick_wanted = artist->record_changes = false;
     mtx_unlock(&artist->mutex);
 }
@@ -622,8 +630,8 @@ static void run_errands(Artist *artist, const Moment *moment, const Orders *orde
     if (orders->pick) {
         answer_pick(artist, moment, &orders->request, orders->pick_x, orders->pick_y);
     }
-    if (orders->capture[0] != '\0') {
-        answer_capture(artist, moment, &orders->request, orders->capture);
+    for (uint32_t i = 0; i < orders->capture_count; i++) {
+        answer_capture(artist, moment, &orders->request, orders->captures[i]);
     }
     add_to_film(artist, moment, &orders->request);
 }
@@ -681,15 +689,9 @@ static int run(void *data)
     mtx_unlock(&artist->mutex);
     artist->wake(artist->wake_data);
     double wait = 0.0;
-    for (Orders orders = {0}; result == MOTE_OK; wait = work(artist, &orders)) {
-        take_orders(artist, wait, &orders);
-        if (orders.quit) {
-            break;
-        }
-    }
-    if (artist->film.process != 0) { // the last frame may be waiting
-        Orders last = {.request = artist->request, .requests = artist->requests};
-        work(artist, &last);
+    Orders orders = {0};
+    for (; result == MOTE_OK && !orders.quit; wait = work(artist, &orders)) { // once more after the call to quit: a
+        take_orders(artist, wait, &orders);                                   // film's last frame may be waiting
     }
     end_film(artist);
     if (artist->renderer != NULL) {
