@@ -85,16 +85,20 @@ static float wetness_at(const float *texels, uint32_t side, float u, float v)
     return sum / 9.0f;
 }
 
+// Under a map as seen from above only what looks up can be wet.
 MoteResult simulation_wetness(MoteSimulation *simulation, uint32_t collider, float *wetness)
 {
-    const uint32_t side = SCENE_AT(&simulation->scene->values, collider, collider)->wet_map;
+    const SceneCollider *values = SCENE_AT(&simulation->scene->values, collider, collider);
+    const uint32_t side = values->wet_map;
     const Mesh *mesh = &simulation->collider_meshes[collider].mesh;
     float *texels;
     const MoteResult result = read_map(simulation, collider, &texels);
     for (size_t v = 0; v < mesh->vertex_count && result == MOTE_OK; v++) {
         const float x = mesh->uvs[2 * v], y = mesh->uvs[2 * v + 1];
-        wetness[v] =
-            wetness_at(texels, side, x > 0.0f ? x < 1.0f ? x : 1.0f : 0.0f, y > 0.0f ? y < 1.0f ? y : 1.0f : 0.0f);
+        const float up = 4.0f * mesh->normals[v].y;
+        const float seen = values->uv != SCENE_UV_ABOVE || up > 1.0f ? 1.0f : up > 0.0f ? up : 0.0f;
+        wetness[v] = seen * wetness_at(texels, side, x > 0.0f ? x < 1.0f ? x : 1.0f : 0.0f,
+                                       y > 0.0f ? y < 1.0f ? y : 1.0f : 0.0f);
     }
     free(texels);
     return result;
