@@ -12,6 +12,7 @@ declare -A allowed=(
     [src/solver]="base kernels geometry"
     [src/cpu]="base kernels solver"
     [cuda]="base kernels solver"
+    [src/vulkan]="base kernels solver render"
     [src/scene]="base solver geometry image"
     [src/image]="base"
     [src/geometry]="base"

@@ -50,7 +50,7 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"frames", OPTION_NUMBER, &s->frames, "N", "Stop after frame N, instead of the scene's output.frames", NULL, 0,
          1000000000, &s->frames_given},
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
-         "auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
+         "auto (the default: the best one that works here), cpu, cuda or vulkan", "auto|cpu|cuda|vulkan", 0, 0, NULL},
         {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
          0, 1024, NULL},
         {"portable", OPTION_FLAG, &s->backend.portable, NULL,
