@@ -6,7 +6,11 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint GROUP = 64; // invocations of a workgroup, a power of two from 32 up
 
-#define BUFFER_OF(type) layout(buffer_reference, scalar, buffer_reference_align = 16) buffer type##_array { type data[]; }
+#if !defined(ARRAY_ACCESS)
+#define ARRAY_ACCESS // or coherent
+#endif
+#define BUFFER_OF(type) \
+    layout(buffer_reference, scalar, buffer_reference_align = 16) ARRAY_ACCESS buffer type##_array { type data[]; }
 BUFFER_OF(uint);
 BUFFER_OF(uint64_t);
 BUFFER_OF(vec4);

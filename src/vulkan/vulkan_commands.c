@@ -91,9 +91,14 @@ void vulkan_commands_destroy(VulkanBackend *vulkan)
 
 // ---- Recording ---------------------------------------------------------------------------------------------
 
+// Once everything before has run. Mesa's software device does one launch after the other anyway, and would make its
+// threads meet for any other stage, which takes longer than a small launch.
 static void write_time(VulkanBackend *vulkan, uint32_t query)
 {
-    vkCmdWriteTimestamp2(vulkan->commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, vulkan->queries, query);
+    vkCmdWriteTimestamp2(vulkan->commands,
+                         vulkan->device->info.software ? VK_PIPELINE_STAGE_2_TOP_OF_PIPE_BIT
+                                                       : VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                         vulkan->queries, query);
 }
 
 bool vulkan_begin(VulkanBackend *vulkan)

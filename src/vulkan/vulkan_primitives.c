@@ -11,6 +11,7 @@ enum {
     ROW_ONCE = 16,                        // PassRow: where its second dispatch begins
     TILE_LIMIT = 512,                     // tiles of a sort: sort_columns goes through them one by one
     ROUNDS_AT_LEAST = 8,                  // elements an invocation of a sort's tile
+    SMALL_SORT = 2048,                    // elements: up to here one workgroup sorts
     SCAN_TILE = 4096,                     // elements
     BOUNDS_TILE = 4096,
 };
@@ -62,6 +63,23 @@ static void run_planned(VulkanBackend *vulkan, ProgramId program, const SortArgu
     }
 }
 
+static void sort_by_passes(VulkanBackend *vulkan, SortArguments *arguments)
+{
+    vkCmdFillBuffer(vulkan->commands, vulkan->temporary.handle, 0, STATE_BYTES, 0);
+    vulkan_barrier(vulkan);
+    run(vulkan, PROGRAM_SORT_DIFFER, arguments, sizeof *arguments, arguments->tiles);
+    run(vulkan, PROGRAM_SORT_PLAN, arguments, sizeof *arguments, 1);
+    for (uint32_t digit = 0; digit < DIGITS; digit++) {
+        const VkDeviceSize row = 16 + 32 * (VkDeviceSize)digit;
+        arguments->digit = digit;
+        run_planned(vulkan, PROGRAM_SORT_COUNT, arguments, row);
+        run_planned(vulkan, PROGRAM_SORT_COLUMNS, arguments, row + ROW_ONCE);
+        run_planned(vulkan, PROGRAM_SORT_SCATTER, arguments, row);
+    }
+    arguments->digit = DIGITS;
+    run_planned(vulkan, PROGRAM_SORT_COPY, arguments, 16 + 32 * DIGITS);
+}
+
 void vulkan_sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
@@ -84,19 +102,11 @@ void vulkan_sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void
                                .count = count,
                                .tile = tile,
                                .tiles = tiles};
-    vkCmdFillBuffer(vulkan->commands, vulkan->temporary.handle, 0, STATE_BYTES, 0);
-    vulkan_barrier(vulkan);
-    run(vulkan, PROGRAM_SORT_DIFFER, &arguments, sizeof arguments, tiles);
-    run(vulkan, PROGRAM_SORT_PLAN, &arguments, sizeof arguments, 1);
-    for (uint32_t digit = 0; digit < DIGITS; digit++) {
-        const VkDeviceSize row = 16 + 32 * (VkDeviceSize)digit;
-        arguments.digit = digit;
-        run_planned(vulkan, PROGRAM_SORT_COUNT, &arguments, row);
-        run_planned(vulkan, PROGRAM_SORT_COLUMNS, &arguments, row + ROW_ONCE);
-        run_planned(vulkan, PROGRAM_SORT_SCATTER, &arguments, row);
+    if (count <= SMALL_SORT) {
+        run(vulkan, PROGRAM_SORT_SMALL, &arguments, sizeof arguments, 1);
+    } else {
+        sort_by_passes(vulkan, &arguments);
     }
-    arguments.digit = DIGITS;
-    run_planned(vulkan, PROGRAM_SORT_COPY, &arguments, 16 + 32 * DIGITS);
     vulkan_time(vulkan, PRIMITIVE_SORT, count);
 }
 

@@ -13,15 +13,11 @@ _Static_assert(sizeof(void *) == sizeof(VkDeviceAddress), "the view's pointers a
 static const char *const program_names[PROGRAM_COUNT] = {
 #define KERNEL_ROW(name, stage, count) [KERNEL_ID_##name] = #name,
 #include "kernels/kernels.def"
-    [PROGRAM_SORT_DIFFER] = "sort_differ",
-    [PROGRAM_SORT_PLAN] = "sort_plan",
-    [PROGRAM_SORT_COUNT] = "sort_count",
-    [PROGRAM_SORT_COLUMNS] = "sort_columns",
-    [PROGRAM_SORT_SCATTER] = "sort_scatter",
-    [PROGRAM_SORT_COPY] = "sort_copy",
-    [PROGRAM_SCAN_SUMS] = "scan_sums",
-    [PROGRAM_SCAN_TILES] = "scan_tiles",
-    [PROGRAM_BOUNDS] = "bounds",
+    [PROGRAM_SORT_DIFFER] = "sort_differ",   [PROGRAM_SORT_PLAN] = "sort_plan",
+    [PROGRAM_SORT_COUNT] = "sort_count",     [PROGRAM_SORT_COLUMNS] = "sort_columns",
+    [PROGRAM_SORT_SCATTER] = "sort_scatter", [PROGRAM_SORT_COPY] = "sort_copy",
+    [PROGRAM_SORT_SMALL] = "sort_small",     [PROGRAM_SCAN_SUMS] = "scan_sums",
+    [PROGRAM_SCAN_TILES] = "scan_tiles",     [PROGRAM_BOUNDS] = "bounds",
 };
 
 static const SolverShader *find_shader(ProgramId program)
