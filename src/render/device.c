@@ -219,6 +219,21 @@ static bool has_layer(const char *name)
     return false;
 }
 
+static bool has_instance_extension(const char *name)
+{
+    VkExtensionProperties rows[64];
+    uint32_t count = 64;
+    const VkResult result = vkEnumerateInstanceExtensionProperties(NULL, &count, rows);
+    for (uint32_t i = 0; i < count && (result == VK_SUCCESS || result == VK_INCOMPLETE); i++) {
+        if (strcmp(rows[i].extensionName, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// volk's functions are those of the instance that was made last, so every instance has the same extensions: one
+// without debug names would take the functions for them from a device that is being validated.
 static MoteResult create_instance(bool validate, Device *device)
 {
     if (volkInitialize() != VK_SUCCESS) {
@@ -232,6 +247,7 @@ static MoteResult create_instance(bool validate, Device *device)
     }
     const char *layers[] = {VALIDATION_LAYER};
     const char *extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    const bool named = validate || has_instance_extension(extensions[0]);
     const VkDebugUtilsMessengerCreateInfoEXT messages = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
         .messageSeverity =
@@ -251,7 +267,7 @@ static MoteResult create_instance(bool validate, Device *device)
                                        .pApplicationInfo = &application,
                                        .enabledLayerCount = validate ? 1 : 0,
                                        .ppEnabledLayerNames = layers,
-                                       .enabledExtensionCount = validate ? 1 : 0,
+                                       .enabledExtensionCount = named ? 1 : 0,
                                        .ppEnabledExtensionNames = extensions};
     VkResult result = vkCreateInstance(&info, NULL, &device->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) { // what a loader without any driver says
