@@ -4,9 +4,12 @@
 #include "backends.h"
 
 static const TestBackend primitive_backends[] = {
-    {"cpu, 1 thread", {.backend = "cpu", .threads = 1}},    {"cpu, 2 threads", {.backend = "cpu", .threads = 2}},
-    {"cpu, 3 threads", {.backend = "cpu", .threads = 3}},   {"cpu, 7 threads", {.backend = "cpu", .threads = 7}},
-    {"portable cpu", {.backend = "cpu", .portable = true}}, {"cuda", {.backend = "cuda"}},
+    {"cpu, 1 thread", {.backend = "cpu", .threads = 1}},
+    {"cpu, 2 threads", {.backend = "cpu", .threads = 2}},
+    {"cpu, 3 threads", {.backend = "cpu", .threads = 3}},
+    {"cpu, 7 threads", {.backend = "cpu", .threads = 7}},
+    {"portable cpu", {.backend = "cpu", .portable = true}},
+    {"cuda", {.backend = "cuda"}},
     {"vulkan", {.backend = "vulkan", .validate = VULKAN_VALIDATE}},
 };
 enum { PRIMITIVE_BACKENDS = sizeof primitive_backends / sizeof primitive_backends[0] };
