@@ -193,22 +193,23 @@ void avx2_count_contacts(const MoteView *view, uint begin, uint end)
     const float reach = longest_reach(view);
     const __m256 squared_reach = _mm256_set1_ps(reach * reach);
     for (uint i = begin; i < end; i++) {
-        if (rigid_cluster_of(view, i) == NONE) {
+        const uint cluster = rigid_cluster_of(view, i);
+        if (cluster == NONE) {
             continue;
         }
         const vec4 here = view->contact_points[i];
         const uint phase = view->phases[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        float contacts = 0.0f;
+        Spread spread = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
         for (uint k = 0; k < count; k += 8) {
             const __m256 squared = squared_distances(view->contact_points, here, list + k);
             for (int left = near_and_touching(view, i, phase, list + k, squared, squared_reach); left != 0;
                  left &= left - 1) {
-                contacts += pairs_overlap(view, i, list[k + (uint)__builtin_ctz((unsigned)left)]) ? 1.0f : 0.0f;
+                spread = add_contact(view, spread, i, list[k + (uint)__builtin_ctz((unsigned)left)], here, cluster);
             }
         }
-        view->pushes[i] = v4(0.0f, 0.0f, 0.0f, contacts);
+        store_spread(view, i, spread);
     }
 }
 #else

@@ -280,20 +280,4 @@ KERNEL(place_members)
     STORE(predicted, slot, v4_from_v3(place, LOAD(predicted, slot).w));
 }
 
-// How many contacts share the mass of a rigid body: an iteration that finds more scales back what they did.
-KERNEL(count_cluster_contacts)
-{
-    const Cluster cluster = LOAD(clusters, i);
-    if ((cluster.flags & CLUSTER_RIGID) == 0u) {
-        return;
-    }
-    float contacts = 0.0f;
-    for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
-        contacts += slot != NONE ? LOAD(pushes, slot).w : 0.0f;
-    }
-    const vec4 centre = LOAD(cluster_centres, i);
-    STORE(cluster_centres, i, v4_from_v3(v3_from_v4(centre), max_f32(contacts, 1.0f)));
-}
-
 #endif
