@@ -73,20 +73,23 @@ FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
     return (LOAD(clusters, cluster).flags & CLUSTER_RIGID) != 0u ? cluster : NONE;
 }
 
+FUNCTION bool has_plane(VIEW_COMMA uint i)
+{
+    const uint member = PARAMETER(member_count) != 0u ? LOAD(members, i) : NONE;
+    return member != NONE && LOAD(member_fields, member * MEMBER_FACES).w < NO_FIELD &&
+           LOAD(member_fields, member * MEMBER_FACES + 1u).w < NO_FIELD;
+}
+
 // The plane of the body's surface near its particle that faces `direction` most: outward normal, turned with the body
 // (xyz), and signed distance (w). At edges and corners there are several, where the surface is curved none: what lies
 // aside of a particle is then not where its plane says. NO_FIELD in w: none faces there.
 FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
 {
     const vec4 none = v4(0.0f, 0.0f, 0.0f, NO_FIELD);
-    if (PARAMETER(member_count) == 0u) {
+    if (!has_plane(VIEW_HERE_COMMA i)) {
         return none;
     }
     const uint member = LOAD(members, i);
-    if (member == NONE || LOAD(member_fields, member * MEMBER_FACES).w >= NO_FIELD ||
-        LOAD(member_fields, member * MEMBER_FACES + 1u).w >= NO_FIELD) {
-        return none;
-    }
     const vec4 rotation = LOAD(cluster_rotations, LOAD(member_clusters, member));
     const vec3 local = rotate_back(rotation, direction);
     vec4 best = none;

@@ -65,6 +65,9 @@ FUNCTION vec4 pair_contact(VIEW_COMMA uint i, uint j, vec3 offset, float reach)
     if (PARAMETER(member_count) == 0u) {
         return v4_from_v3(direct, reach - distance);
     }
+    if (distance >= reach && !has_plane(VIEW_HERE_COMMA i) && !has_plane(VIEW_HERE_COMMA j)) {
+        return v4_from_v3(direct, reach - distance); // only planes reach farther
+    }
     const vec4 own = surface_of(VIEW_HERE_COMMA i);
     const vec4 other = surface_of(VIEW_HERE_COMMA j);
     const float own_depth = fabsf(own.w);
