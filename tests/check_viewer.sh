@@ -285,4 +285,8 @@ is new_shader 's["error"] == "" and sum(s["picture_mean"]) > 1.1 * sum(bad_shade
 is full_screen 's["width"] == 1200 and s["height"] == 800'
 is by_x 's["own_camera"] and s["view"] == "particles" and s["validation_messages"] == 0'
 
+# ---- A round of random input ----
+"$source_folder/tools/soak-viewer" "$mote" 1 7 >"$work/stdout" 2>"$work/stderr" || fail "tools/soak-viewer"
+cat "$work/stdout"
+
 echo "$checks checks passed"
