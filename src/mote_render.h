@@ -22,6 +22,7 @@ typedef struct MoteDeviceInfo {
     char api[32];                       // "1.3.255"
     bool software;                      // runs on the CPU
     bool usable;                        // lacks nothing that the renderer needs
+    bool computes;                      // shaderInt64: nor anything that the vulkan backend needs
     bool imports_host_memory;           // VK_EXT_external_memory_host: the CPU backend's arrays are read in place
     bool exports_memory;                // VK_KHR_external_memory_fd: the CUDA backend's arrays are read in place
     bool exports_semaphores;            // timeline semaphores as file descriptors
@@ -61,7 +62,8 @@ MOTE_API const MoteDeviceInfo *mote_renderer_device(const MoteRenderer *renderer
 MOTE_API uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer);
 
 // For MoteBackendOptions: a world on a GPU of the same machine that is made with it keeps its arrays in memory of this
-// renderer's device. The renderer must outlive the world. NULL where the device cannot export memory.
+// renderer's device. The renderer must outlive the world. The vulkan backend then works on the
+// renderer's device itself. NULL where copies were asked for.
 MOTE_API MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer);
 
 // ---- What is drawn -----------------------------------------------------------------------------------------

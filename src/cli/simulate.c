@@ -24,6 +24,8 @@ static const Usage usage = {
 typedef struct Settings {
     OptionList scene, overrides;
     MoteBackendOptions backend;
+    uint32_t device; // Vulkan
+    bool device_given;
     uint32_t frames, formats, save_every;
     bool frames_given, formats_given, save_every_given, quiet;
     const char *folder, *summary, *statistics, *save_state, *resume;
@@ -50,9 +52,11 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"frames", OPTION_NUMBER, &s->frames, "N", "Stop after frame N, instead of the scene's output.frames", NULL, 0,
          1000000000, &s->frames_given},
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
-         "auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
+         "auto (the default: the best one that works here), cpu, cuda or vulkan", "auto|cpu|cuda|vulkan", 0, 0, NULL},
         {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
          0, 1024, NULL},
+        {"device", OPTION_NUMBER, &s->device, "N",
+         "Vulkan: the number of the device in `mote info`, instead of the best one", NULL, 0, 1023, &s->device_given},
         {"portable", OPTION_FLAG, &s->backend.portable, NULL,
          "CPU: only the portable kernels, whose results equal the other backends' bit for bit; slower", NULL, 0, 0,
          NULL},
@@ -78,7 +82,10 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "Continue from a saved state of the same scene; frames count on from it", NULL, 0, 0, NULL},
         {"quiet", OPTION_FLAG, &s->quiet, NULL, "Print nothing but errors", NULL, 0, 0, NULL},
     };
-    return options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scene);
+    const OptionsOutcome outcome =
+        options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scene);
+    s->backend.vulkan_device = s->device_given ? s->device + 1 : 0;
+    return outcome;
 }
 
 // What one option cannot know of another. Returns STATUS_FINE or STATUS_USAGE.

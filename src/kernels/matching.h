@@ -277,12 +277,14 @@ KERNEL(match_clusters)
     const vec4 x = sum_of_chunks(VIEW_HERE_COMMA cluster, 1u);
     if ((cluster.flags & CLUSTER_RIGID) != 0u) {
         // More contacts than the mass was split among would move it too far.
-        const float share = min_f32(centre.w / max_f32(x.w, 1.0f), 1.0f);
+        const vec4 counted = LOAD(cluster_origins, i);
+        const float share = min_f32(counted.w / max_f32(x.w, 1.0f), 1.0f);
         const vec3 angle = v3_scale(inverse_inertia_times(cluster, rotation, v3_from_v4(x)), share);
         Pose pose = {turn_by(rotation, v3_limit(angle, TURN_LIMIT)), v3_add_scaled(v3_from_v4(centre), mean, share),
                      0.0f};
         pose = leave_shapes(VIEW_HERE_COMMA cluster, i, pose);
-        STORE(cluster_centres, i, v4_from_v3(pose.centre, max_f32(centre.w, x.w)));
+        STORE(cluster_centres, i, v4_from_v3(pose.centre, centre.w / share));
+        STORE(cluster_origins, i, v4_from_v3(v3_from_v4(counted), max_f32(counted.w, x.w)));
         STORE(cluster_rotations, i, pose.rotation);
         return;
     }

@@ -72,6 +72,7 @@ static MoteResult find_neighbours_aside(MoteWorld *world)
     world->lists_are_current = false;
     world->listed_entries = 0;
     world_set_parameters(world, 1.0f); // the search does not depend on the time step
+    view->apart_only = 0;              // phases are not sorted along
     if (count == 0) {
         return MOTE_OK;
     }
@@ -164,6 +165,9 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
         return result;
     }
     out->memory = world->backend->functions->memory_kind(world->backend, &out->why);
+    if (out->memory == MOTE_MEMORY_DEVICE) {
+        out->device = world->backend->functions->memory_device(world->backend);
+    }
     out->layout = world->layout;
     out->particle_count = count;
     out->dimensions = settings->dimensions;
