@@ -228,7 +228,7 @@ static void destroy(Backend *backend)
 }
 
 static const BackendFunctions functions = {
-    "cuda", destroy, allocate, release, upload, download, copy, memory_kind, launch, sort, scan, find_bounds,
+    "cuda", destroy, allocate, release, upload, download, copy, memory_kind, NULL, launch, sort, scan, find_bounds,
     NULL, // build_lists: counting and filling suit a GPU
     wait_for_all, failure, read_timers, reset_timers,
 };

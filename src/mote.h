@@ -141,6 +141,7 @@ MOTE_API MoteSettings mote_default_settings(void);
 typedef struct MoteSharedMemory MoteSharedMemory;
 struct MoteSharedMemory {
     uint8_t device_uuid[16]; // only a backend on this very device may use it
+    void *vulkan_device;     // of this library: the vulkan backend works on it, too, and needs nothing of what follows
     // An allocation of its own for one buffer of at least `bytes`, zeroed or not, that is `size` bytes long and
     // exported as an opaque file descriptor. The caller owns the descriptor it gets; false if there is no such memory.
     bool (*allocate)(MoteSharedMemory *memory, size_t bytes, int *descriptor, size_t *size, void **handle);
@@ -150,15 +151,18 @@ struct MoteSharedMemory {
 };
 
 typedef struct MoteBackendOptions {
-    const char *backend; // "auto", "cpu", "cuda"; NULL is "auto"
+    const char *backend; // "auto", "cpu", "cuda", "vulkan"; NULL is "auto"
     uint32_t threads;    // CPU threads; 0 is one for each core
     bool portable;       // CPU: only the portable kernels, whose results equal the other backends' bit for bit
     MoteSharedMemory *shared_memory; // for GPU backends, from mote_renderer_shared_memory; NULL is memory of their own
+    uint32_t vulkan_device; // Vulkan without shared_memory: 0 is the best device, else 1 + its number in `mote info`
+    bool validate;          // Vulkan without shared_memory: validation layers with synchronization checks
 } MoteBackendOptions;
 
 typedef struct MoteBackendInfo {
-    const char *name; // "cpu", "cuda"
+    const char *name; // "cpu", "cuda", "vulkan"
     bool available;   // usable on this machine now
+    bool automatic;   // and "auto" may choose it: not a Vulkan device in software
     char device[128]; // the device's name, or why there is none
 } MoteBackendInfo;
 
@@ -429,6 +433,7 @@ MOTE_API MoteResult mote_world_write_channel(MoteWorld *world, const char *name,
 typedef enum MoteMemoryKind {
     MOTE_MEMORY_HOST,    // ordinary memory in whole pages of 4096 bytes
     MOTE_MEMORY_SHARED,  // of MoteBackendOptions.shared_memory
+    MOTE_MEMORY_DEVICE,  // addresses are those of the Vulkan device of MoteBackendOptions.shared_memory
     MOTE_MEMORY_PRIVATE, // the backend's own: to be copied with mote_world_copy_out
 } MoteMemoryKind;
 
@@ -444,6 +449,7 @@ typedef struct MoteArray {
 typedef struct MoteRenderView {
     uint32_t memory;         // MoteMemoryKind of every array below
     const char *why;         // why it is MOTE_MEMORY_PRIVATE; "" otherwise
+    const void *device;      // of MOTE_MEMORY_DEVICE: MoteSharedMemory.vulkan_device
     uint64_t layout;         // never the same for two worlds
     uint32_t particle_count; // of each array below
     uint32_t dimensions;
@@ -541,6 +547,10 @@ MOTE_API MoteResult mote_simulation_load(MoteSimulation *simulation, const char 
 
 // Writes the particles to `path` (without extension); format is "ply", "vtk" or "bgeo".
 MOTE_API MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format);
+
+// Writes FOLDER/wet_0_000123.png for each collider with a wet map, by its place among the scene's colliders and the
+// frame: 8 bit grey, black where no particle was, white where particles were for the collider's wet_time.
+MOTE_API MoteResult mote_simulation_export_wet_maps(MoteSimulation *simulation, const char *folder);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,9 @@
 // backends.h - one test body for every backend: the list of backends, and the few things that tests of the solver
-// build their worlds from.
+// build their worlds from. To be included first.
 #ifndef MOTE_TESTS_BACKENDS_H
 #define MOTE_TESTS_BACKENDS_H
+
+#define _POSIX_C_SOURCE 200809L // setenv
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,8 +16,15 @@
 
 #include <cmocka.h>
 
+#include "driver_leaks.h"
 #include "mote.h"
+#include "mote_render.h"
 #include "solver/world.h"
+
+// Tests that define it as true run Vulkan under the validation layers, which take several times as long.
+#if !defined(VULKAN_VALIDATE)
+#define VULKAN_VALIDATE false
+#endif
 
 typedef struct TestBackend {
     const char *label;
@@ -27,16 +36,61 @@ static const TestBackend test_backends[] = {
     {"cpu", {.backend = "cpu", .threads = 2}},
     {"portable cpu", {.backend = "cpu", .threads = 2, .portable = true}},
     {"cuda", {.backend = "cuda"}}, // emulated, see tests/cuda_emulation
+    {"vulkan", {.backend = "vulkan", .validate = VULKAN_VALIDATE}},
 };
 
-// Three rows of a table of tests: the body gets its TestBackend through `state`.
+// A device's pipelines are compiled once for all its worlds, and go with the last of them: one stays until the program
+// ends. By then the validation layers, which also look for hazards between launches, must have had nothing to say.
+static Backend *kept_vulkan;
+
+static inline void end_vulkan(void)
+{
+    if (!KEEP_DRIVERS) {
+        kept_vulkan->functions->destroy(kept_vulkan);
+    }
+    if (mote_renderer_validation_messages(NULL) > 0) {
+        fprintf(stderr, "the validation layers have found something: see above\n");
+        _Exit(1);
+    }
+}
+
+static inline int keep_vulkan(const MoteBackendOptions *options)
+{
+    if (strcmp(options->backend, "vulkan") != 0 || kept_vulkan != NULL) {
+        return 0;
+    }
+    setenv("LP_NUM_THREADS", "0", 0); // Mesa: for worlds of few particles, waking threads takes longer than the work
+    if (backend_create(options, &kept_vulkan) != MOTE_OK) {
+        fprintf(stderr, "%s\n", mote_error_message());
+        return -1;
+    }
+    return atexit(end_vulkan);
+}
+
+// Whether this backend is Vulkan on a GPU: divisions and roots there may be off by a last bit, elsewhere they are IEEE
+// 754's, and results are equal to the bit.
+static inline bool vulkan_may_differ(int number)
+{
+    MoteDeviceInfo device;
+    return strcmp(test_backends[number].options.backend, "vulkan") == 0 && mote_render_devices(&device, 1) > 0 &&
+           !device.software;
+}
+
+static inline int set_up_backend(void **state)
+{
+    return keep_vulkan(&((const TestBackend *)*state)->options);
+}
+
+// A row for each backend of a table of tests: the body gets its TestBackend through `state`.
 #define ON_BACKEND(test, label, number) test_row(#test " [" label "]", test, &test_backends[number])
 #define ON_EVERY_BACKEND(test)                                                                                         \
-    ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "portable cpu", 1), ON_BACKEND(test, "cuda", 2)
+    ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "portable cpu", 1), ON_BACKEND(test, "cuda", 2),                      \
+        ON_BACKEND(test, "vulkan", 3)
 
 static inline struct CMUnitTest test_row(const char *name, CMUnitTestFunction body, const TestBackend *backend)
 {
-    return (struct CMUnitTest){.name = name, .test_func = body, .initial_state = (void *)(uintptr_t)backend};
+    return (struct CMUnitTest){
+        .name = name, .test_func = body, .setup_func = set_up_backend, .initial_state = (void *)(uintptr_t)backend};
 }
 
 // ---- Results ----

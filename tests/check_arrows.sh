@@ -12,6 +12,7 @@ declare -A allowed=(
     [src/solver]="base kernels geometry"
     [src/cpu]="base kernels solver"
     [cuda]="base kernels solver"
+    [src/vulkan]="base kernels solver render"
     [src/scene]="base solver geometry image"
     [src/image]="base"
     [src/geometry]="base"
@@ -21,7 +22,7 @@ declare -A allowed=(
 # Headers of libraries that only some folders may know.
 libraries=(
     '(cuda|cub/|thrust/|nv/|driver_types|vector_types)=cuda|tests/cuda_emulation'
-    '(vulkan/|volk|vk_mem_alloc)=src/(render|vulkan|viewer)'
+    '(vulkan/|volk|vk_mem_alloc)=src/(render|vulkan|viewer)|tests'
     '(SDL|imgui)=src/viewer'
     '(png|openexr)=src/image|tests'
     '(openvdb|nanovdb|tbb)/=src/geometry'

@@ -5,6 +5,7 @@ PLY and VTK go through meshio; bgeo and the saved state, which no Debian package
 from their descriptions. All four must hold the same particles, bit for bit, and as many as the summary says.
 check_exports.py SOURCE_DIR BINARY_DIR
 """
+import base64
 import json
 import pathlib
 import struct
@@ -51,6 +52,16 @@ def read_ply(path):
         "density": data["density"],
         "mass": data["mass"],
     }
+
+
+def decode_first(data, decode=base64.b64decode):
+    """meshio hands over all arrays from one on, each with its own padding, and counts on what follows the first
+    padding being left alone. Python 3.13 no longer does that."""
+    end = data.find(b"=" if isinstance(data, bytes) else "=")
+    return decode(data if end < 0 else data[: end + -end % 4])
+
+
+base64.b64decode = decode_first
 
 
 def read_vtu(path):

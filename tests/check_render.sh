@@ -305,6 +305,9 @@ expect 0 info --interop --backend cpu
 grep -q 'path     \(host import\|staging: .\)' stdout || fail "the path"
 ! grep -q 'path     host import' stdout || says "copied   0 bytes a frame"
 says "order    "
+expect 0 info --interop --backend vulkan
+says "path     same device"
+says "copied   0 bytes a frame"
 expect 0 info --interop --backend cpu --no-share
 says "path     staging: copies were asked for"
 ! grep -q 'copied   0 bytes' stdout || fail "copies of nothing"

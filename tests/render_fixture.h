@@ -10,6 +10,7 @@
 // after those
 #include <cmocka.h>
 
+#include "driver_leaks.h"
 #include "mote_render.h"
 #include "render/renderer.h"
 #include <math.h>
@@ -24,26 +25,13 @@
         }                                                                                                              \
     } while (0)
 
-#if defined(__SANITIZE_ADDRESS__)
-// Drivers and layers leak a little of their own. They can be told apart only while they are loaded: keep_drivers makes
-// sure of that, and then every other leak is ours.
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libVkLayer\nleak:libvulkan\nleak:libLLVM\n";
-}
 static MoteRenderer *drivers;
 static inline void keep_drivers(void)
 {
-    if (drivers == NULL) {
+    if (KEEP_DRIVERS && drivers == NULL) {
         mote_renderer_create(&(MoteRendererOptions){.device = MOTE_DEVICE_AUTO, .validate = true}, &drivers);
     }
 }
-#else
-static inline void keep_drivers(void)
-{
-}
-#endif
 
 static inline MoteRenderer *make_renderer(uint32_t splat)
 {

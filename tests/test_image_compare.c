@@ -2,22 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "image_fixture.h"
 
-#include "base/clock.h"
 #include "image/compare.h"
-
-// Sanitizers make everything several times slower; clang and gcc tell of them differently.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED true
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define SANITIZED true
-#endif
-#if defined(__OPTIMIZE__) && !defined(SANITIZED)
-#define OPTIMISED true
-#else
-#define OPTIMISED false
-#endif
 
 // ---- Pictures ----
 
@@ -395,27 +380,6 @@ static void any_values_and_channels_are_taken(void **state)
     }
 }
 
-static void a_golden_image_is_compared_quickly(void **state)
-{
-    (void)state;
-    Image a = make_scene(480, 270), b = noisy(&a, 0.05f);
-    double best[2] = {1e9, 1e9};
-    for (int i = 0; i < 5; i++) {
-        const double start = clock_seconds();
-        flip(&a, &b);
-        const double middle = clock_seconds();
-        ssim(&a, &b);
-        best[0] = fmin(best[0], middle - start);
-        best[1] = fmin(best[1], clock_seconds() - middle);
-    }
-    print_message("480 x 270: FLIP %.1f ms, SSIM %.1f ms\n", 1e3 * best[0], 1e3 * best[1]);
-    if (OPTIMISED) {
-        assert_true(best[0] < 0.2);
-    }
-    image_destroy(&a);
-    image_destroy(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,7 +391,6 @@ int main(void)
         cmocka_unit_test(more_damage_is_more_difference),
         cmocka_unit_test(one_wrong_pixel_shows_in_the_maximum),
         cmocka_unit_test(any_values_and_channels_are_taken),
-        cmocka_unit_test(a_golden_image_is_compared_quickly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 // Spatial order, cells and neighbour lists against brute force.
+#define VULKAN_VALIDATE true
 #include "backends.h"
 
 #include "kernels/kernels.h"

@@ -72,7 +72,41 @@ static void test_equal_pixels_from_every_path(void **state)
     free(shared);
     mote_world_destroy(on_cuda);
 
-    // The same backend in memory of its own: copied.
+    // The Vulkan backend on the renderer's own device: its buffers are the renderer's.
+    MoteWorld *on_vulkan = make_splash("vulkan", mote_renderer_shared_memory(renderer));
+    for (int frame = 0; frame < 2; frame++) { // a step between two pictures
+        uint16_t *same = draw(renderer, on_vulkan, NULL);
+        report = mote_renderer_interop(renderer);
+        assert_string_equal(report.path, "same device");
+        assert_int_equal(report.bytes_copied, 0);
+        assert_true(report.bytes_shared > COUNT * 40);
+        assert_true(frame == 1 || memcmp(host, same, BYTES) == 0);
+        free(same);
+        MUST(mote_world_step(on_vulkan, 1.0f / 240.0f));
+    }
+    mote_world_destroy(on_vulkan);
+
+    // On a device of its own: copied. So are those of another renderer's.
+    on_vulkan = make_splash("vulkan", NULL);
+    uint16_t *apart = draw(renderer, on_vulkan, NULL);
+    report = mote_renderer_interop(renderer);
+    assert_string_equal(report.path, "staging");
+    assert_true(report.bytes_copied > COUNT * 40 && strstr(report.why, "device") != NULL);
+    assert_memory_equal(host, apart, BYTES);
+    free(apart);
+    mote_world_destroy(on_vulkan);
+    MoteRenderer *another = make_renderer(MOTE_SPLAT_AUTO);
+    on_vulkan = make_splash("vulkan", mote_renderer_shared_memory(another));
+    apart = draw(renderer, on_vulkan, NULL);
+    report = mote_renderer_interop(renderer);
+    assert_string_equal(report.path, "staging");
+    assert_string_equal(report.why, "the world is on another renderer's device");
+    assert_memory_equal(host, apart, BYTES);
+    free(apart);
+    mote_world_destroy(on_vulkan);
+    end_renderer(another);
+
+    // CUDA in memory of its own: copied.
     on_cuda = make_splash("cuda", NULL);
     uint16_t *copied = draw(renderer, on_cuda, NULL);
     report = mote_renderer_interop(renderer);

@@ -465,9 +465,9 @@ static void test_body_of_a_world(void **state)
     mesh.rests = vertex_rests;
     mesh.member_count = COUNT;
     MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
-    const char *backends[] = {"cpu", "cuda", "cuda"};
-    const char *paths[] = {"host import", "shared memory", "staging"};
-    for (int b = 0; b < 3; b++) {
+    const char *backends[] = {"cpu", "cuda", "vulkan", "cuda"};
+    const char *paths[] = {"host import", "shared memory", "same device", "staging"};
+    for (int b = 0; b < 4; b++) {
         MoteSettings settings = mote_default_settings();
         settings.spacing = 0.14f;
         settings.gravity = (MoteVec3){0, -1, 0};
@@ -475,7 +475,7 @@ static void test_body_of_a_world(void **state)
         MUST(mote_world_create(
             &settings,
             &(MoteBackendOptions){.backend = backends[b],
-                                  .shared_memory = b == 1 ? mote_renderer_shared_memory(renderer) : NULL},
+                                  .shared_memory = b == 1 || b == 2 ? mote_renderer_shared_memory(renderer) : NULL},
             &world));
         uint32_t number;
         MUST(mote_world_add_body(world,

@@ -1,4 +1,5 @@
 // What users put into a world and take out of it, every way it refuses, and what it reports of itself.
+#define VULKAN_VALIDATE true
 #include "backends.h"
 
 #include "base/error.h"
@@ -455,14 +456,15 @@ static void unknown_backends_are_refused(void **state)
     MoteWorld *world = (MoteWorld *)&settings;
     expect_error(mote_world_create(&settings, &options, &world), MOTE_ERROR_UNAVAILABLE, "backend abacus");
     assert_null(world);
-    assert_non_null(strstr(mote_error_message(), "auto, cuda, cpu"));
+    assert_non_null(strstr(mote_error_message(), "auto, cuda, vulkan, cpu"));
     mote_world_destroy(NULL);
 
     MoteBackendInfo rows[4];
-    assert_int_equal(mote_backends(rows, 4), 2);
-    assert_int_equal(mote_backends(NULL, 0), 2);
-    assert_string_equal(rows[1].name, "cpu");
-    assert_true(rows[1].available && rows[1].device[0] != '\0');
+    assert_int_equal(mote_backends(rows, 4), 3);
+    assert_int_equal(mote_backends(NULL, 0), 3);
+    assert_string_equal(rows[1].name, "vulkan");
+    assert_string_equal(rows[2].name, "cpu");
+    assert_true(rows[2].available && rows[2].automatic && rows[2].device[0] != '\0');
     expect_ok(mote_world_create(&settings, NULL, &world)); // the best there is
     assert_string_equal(mote_world_backend(world), rows[0].name);
     mote_world_destroy(world);

@@ -17,7 +17,8 @@ layout(local_size_x_id = 0) in;
 
 void main()
 {
-    const uint i = gl_GlobalInvocationID.x;
+    const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; // in rows of what a device can
+    const uint i = group * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (i < INVOCATIONS_OF(KERNEL_NAME)) {
         KERNEL_NAME(i);
     }

@@ -259,8 +259,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
     RenderBench *r = &s->render;
     bool *detail = &s->render_detail;
     const Option options[] = {
-        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu or cuda", "auto|cpu|cuda", 0,
-         0, NULL},
+        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu, cuda or vulkan",
+         "auto|cpu|cuda|vulkan", 0, 0, NULL},
         {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
          0, 1024, NULL},
         {"portable", OPTION_FLAG, &s->backend.portable, NULL, "CPU: only the portable kernels", NULL, 0, 0, NULL},

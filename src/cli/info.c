@@ -74,7 +74,7 @@ static void print_backends(void)
     count = count < BACKEND_LIMIT ? count : BACKEND_LIMIT;
     const char *chosen = "none";
     for (uint32_t i = count; i-- > 0;) {
-        chosen = rows[i].available ? rows[i].name : chosen;
+        chosen = rows[i].automatic ? rows[i].name : chosen;
     }
     printf("Backends:\n");
     for (uint32_t i = 0; i < count; i++) {
@@ -225,8 +225,8 @@ int command_info(int argc, char **argv)
     const Option options[] = {
         {"interop", OPTION_FLAG, &s.interop, NULL,
          "Draw a few particles and show how they got from the solver to the renderer", NULL, 0, 0, NULL},
-        {"backend", OPTION_CHOICE, &s.backend.backend, "NAME", "With --interop: auto (the default), cpu or cuda",
-         "auto|cpu|cuda", 0, 0, &s.backend_given},
+        {"backend", OPTION_CHOICE, &s.backend.backend, "NAME",
+         "With --interop: auto (the default), cpu, cuda or vulkan", "auto|cpu|cuda|vulkan", 0, 0, &s.backend_given},
         {"device", OPTION_TEXT, &s.drawing.device, "N",
          "With --interop: the Vulkan device, auto (the default) or its number", NULL, 0, 0, &s.device_given},
         {"no-share", OPTION_FLAG, &s.drawing.no_share, NULL,

@@ -67,7 +67,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          NULL, 1, 1000000000, &s->every_given},
         {"size", OPTION_TEXT, &d->size, "WxH", "Pixels of a picture (1280x720)", NULL, 0, 0, NULL},
         {"out", OPTION_TEXT, &s->out, "PATH",
-         "A folder for frame_000000.png and so on, a film FILE.mp4 or FILE.webm, or one picture FILE.png or FILE.exr; "
+         "A folder for frame_000000.png and so on (and wet_N_000000.png of wet maps), a film FILE.mp4 or FILE.webm, or "
+         "one picture FILE.png or FILE.exr; "
          "without it the folder out/NAME of the scene's name",
          NULL, 0, 0, NULL},
         {"format", OPTION_CHOICE, &s->format, "NAME",
@@ -89,7 +90,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"set", OPTION_LIST, &s->overrides, "PATH=VALUE",
          "Override a value of the scene, as in --set camera.roll=10; may be given many times", NULL, 0, 0, NULL},
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
-         "That simulates: auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
+         "That simulates: auto (the default: the best one that works here), cpu, cuda or vulkan",
+         "auto|cpu|cuda|vulkan", 0, 0, NULL},
         {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
          0, 1024, NULL},
         {"portable", OPTION_FLAG, &s->backend.portable, NULL, "CPU: only the portable kernels", NULL, 0, 0, NULL},
@@ -286,6 +288,9 @@ static MoteResult draw_and_write(Run *run)
         result = pictures_write(&run->still, run->renderer, frame, view);
     }
     result = result == MOTE_OK ? pictures_write(&run->pictures, run->renderer, frame, view) : result;
+    if (result == MOTE_OK && run->pictures.target == PICTURES_IN_FOLDER) {
+        result = mote_simulation_export_wet_maps(run->simulation, run->pictures.path);
+    }
     run->writing += clock_seconds() - start;
     return result;
 }

@@ -24,6 +24,8 @@ static const Usage usage = {
 typedef struct Settings {
     OptionList scene, overrides;
     MoteBackendOptions backend;
+    uint32_t device; // Vulkan
+    bool device_given;
     uint32_t frames, formats, save_every;
     bool frames_given, formats_given, save_every_given, quiet;
     const char *folder, *summary, *statistics, *save_state, *resume;
@@ -50,16 +52,20 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"frames", OPTION_NUMBER, &s->frames, "N", "Stop after frame N, instead of the scene's output.frames", NULL, 0,
          1000000000, &s->frames_given},
         {"backend", OPTION_CHOICE, &s->backend.backend, "NAME",
-         "auto (the default: the best one that works here), cpu or cuda", "auto|cpu|cuda", 0, 0, NULL},
+         "auto (the default: the best one that works here), cpu, cuda or vulkan", "auto|cpu|cuda|vulkan", 0, 0, NULL},
         {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
          0, 1024, NULL},
+        {"device", OPTION_NUMBER, &s->device, "N",
+         "Vulkan: the number of the device in `mote info`, instead of the best one", NULL, 0, 1023, &s->device_given},
         {"portable", OPTION_FLAG, &s->backend.portable, NULL,
          "CPU: only the portable kernels, whose results equal the other backends' bit for bit; slower", NULL, 0, 0,
          NULL},
         {"set", OPTION_LIST, &s->overrides, "PATH=VALUE",
          "Override a value of the scene, as in --set solver.iterations=10; may be given many times", NULL, 0, 0, NULL},
         {"out", OPTION_TEXT, &s->folder, "DIR",
-         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene", NULL, 0, 0, NULL},
+         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene; wet maps to "
+         "wet_N_000000.png",
+         NULL, 0, 0, NULL},
         {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
         {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
@@ -76,7 +82,10 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "Continue from a saved state of the same scene; frames count on from it", NULL, 0, 0, NULL},
         {"quiet", OPTION_FLAG, &s->quiet, NULL, "Print nothing but errors", NULL, 0, 0, NULL},
     };
-    return options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scene);
+    const OptionsOutcome outcome =
+        options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scene);
+    s->backend.vulkan_device = s->device_given ? s->device + 1 : 0;
+    return outcome;
 }
 
 // What one option cannot know of another. Returns STATUS_FINE or STATUS_USAGE.
@@ -194,6 +203,7 @@ static MoteResult write_frame(Run *run)
     MoteResult result = MOTE_OK;
     if (s->folder != NULL && frame % run->export_every == 0) {
         result = outputs_export_frame(run->simulation, s->folder, s->formats);
+        result = result == MOTE_OK ? mote_simulation_export_wet_maps(run->simulation, s->folder) : result;
     }
     if (result == MOTE_OK && s->statistics != NULL) {
         result = outputs_statistics_row(&run->statistics, run->simulation);

@@ -127,17 +127,26 @@ void avx2_measure_density(const MoteView *view, uint begin, uint end)
     }
 }
 
+// The artificial pressure of PBF eq. 13, made ready once for all particles. Poly6 over its value at dq is the cube of
+// (h^2 - r^2) / (h^2 - dq^2).
+typedef struct Pressure {
+    __m256 scale, slope, at_zero;
+} Pressure;
+
+static Pressure make_pressure(const MoteView *view)
+{
+    const float reference = cbrtf(view->pressure_reference);
+    return (Pressure){_mm256_set1_ps(-view->pressure_scale), _mm256_set1_ps(reference),
+                      _mm256_set1_ps(reference * view->support_squared)};
+}
+
 // PBF eq. 14 for one particle, without the scale. The power of the artificial pressure is known where this is
 // inlined, for the usual ones: 0 is none.
-static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view, vec4 p, const uint *list, uint count,
-                                                            uint pressure_power)
+static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view, Pressure pressure, vec4 p,
+                                                            const uint *list, uint count, uint pressure_power)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-    const __m256 h = _mm256_set1_ps(view->support);
-    const __m256 own_lambda = _mm256_set1_ps(p.w), scale = _mm256_set1_ps(-view->pressure_scale);
-    // Poly6 over its value at dq is the cube of (h^2 - r^2) / (h^2 - dq^2).
-    const float reference = cbrtf(view->pressure_reference);
-    const __m256 slope = _mm256_set1_ps(reference), at_zero = _mm256_set1_ps(reference * view->support_squared);
+    const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
         const Eight other = load_eight(view->estimates, list + k);
@@ -148,7 +157,7 @@ static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
         if (pressure_power > 0) {
             // Beyond the support `inside` is zero, whatever this is.
-            const __m256 root = _mm256_fnmadd_ps(squared, slope, at_zero);
+            const __m256 root = _mm256_fnmadd_ps(squared, pressure.slope, pressure.at_zero);
             const __m256 ratio = _mm256_mul_ps(_mm256_mul_ps(root, root), root);
             __m256 power = ratio;
             if (pressure_power == 4) {
@@ -159,7 +168,7 @@ static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view
                     power = _mm256_mul_ps(power, ratio);
                 }
             }
-            lambda = _mm256_fmadd_ps(scale, power, lambda);
+            lambda = _mm256_fmadd_ps(pressure.scale, power, lambda);
         }
         const __m256 factor = _mm256_div_ps(_mm256_mul_ps(lambda, _mm256_mul_ps(inside, inside)), distance);
         sum_x = _mm256_fmadd_ps(dx, factor, sum_x);
@@ -174,6 +183,7 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
                                                               uint pressure_power)
 {
     const float scale = view->gradient_scale * view->over_relaxation;
+    const Pressure pressure = make_pressure(view);
     bool moved = false;
     for (uint i = begin; i < end; i++) {
         if ((view->phases[i] & PHASE_FLUID) == 0u) {
@@ -183,7 +193,7 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        vec3 delta = delta_sum(view, view->estimates[i], list, count, pressure_power);
+        vec3 delta = delta_sum(view, pressure, view->estimates[i], list, count, pressure_power);
         delta = v3_scale(delta, view->averaging != 0u ? scale * p.w / (float)(count + 1u) : scale * p.w);
         delta = v3_limit(v3_mul(delta, view->motion_mask), view->max_correction);
         moved |= delta.x != 0.0f || delta.y != 0.0f || delta.z != 0.0f;

@@ -123,11 +123,14 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const vec3 start = v3_from_v4(LOAD(positions, slot));
     vec3 arm = rotate(pose.rotation, rest);
     const vec3 p = v3_add(pose.centre, arm);
-    vec3 local = stabilizing ? to_shape_at_start(shape, p) : to_shape(shape, p);
+    vec3 local = to_shape(shape, p);
+    if (stabilizing) {
+        local = start_in_shape(VIEW_HERE_COMMA shape, p);
+    }
     vec3 normal = v3(0.0f, 1.0f, 0.0f);
     float depth = 0.0f;
     if (!stabilizing && shape_is_solid(shape)) {
-        const vec4 swept = sweep(VIEW_HERE_COMMA shape, to_shape_at_start(shape, start), local, margin);
+        const vec4 swept = sweep(VIEW_HERE_COMMA shape, start_in_shape(VIEW_HERE_COMMA shape, start), local, margin);
         if (swept.w > 0.0f) { // back to where it entered
             const vec3 way = v3_sub(from_shape(shape, v3_from_v4(swept)), p);
             depth = v3_length(way);

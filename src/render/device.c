@@ -174,6 +174,9 @@ static void describe(VkPhysicalDevice physical, MoteDeviceInfo *info)
         add_lack(info, "a queue for graphics, compute and timestamps");
     }
     info->usable = info->lacks[0] == '\0';
+    VkPhysicalDeviceFeatures core;
+    vkGetPhysicalDeviceFeatures(physical, &core);
+    info->computes = core.shaderInt64 == VK_TRUE;
     info->imports_host_memory = has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     info->exports_memory = has_extension(physical, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
     info->exports_semaphores = exports_timeline(physical);
@@ -216,6 +219,21 @@ static bool has_layer(const char *name)
     return false;
 }
 
+static bool has_instance_extension(const char *name)
+{
+    VkExtensionProperties rows[64];
+    uint32_t count = 64;
+    const VkResult result = vkEnumerateInstanceExtensionProperties(NULL, &count, rows);
+    for (uint32_t i = 0; i < count && (result == VK_SUCCESS || result == VK_INCOMPLETE); i++) {
+        if (strcmp(rows[i].extensionName, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// volk's functions are those of the instance that was made last, so every instance has the same extensions: one
+// without debug names would take the functions for them from a device that is being validated.
 static MoteResult create_instance(bool validate, Device *device)
 {
     if (volkInitialize() != VK_SUCCESS) {
@@ -229,11 +247,12 @@ static MoteResult create_instance(bool validate, Device *device)
     }
     const char *layers[] = {VALIDATION_LAYER};
     const char *extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    const bool named = validate || has_instance_extension(extensions[0]);
     const VkDebugUtilsMessengerCreateInfoEXT messages = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
         .messageSeverity =
             VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT, // loaders tell of drivers that do not fit, too
         .pfnUserCallback = on_message,
         .pUserData = device};
     const VkValidationFeatureEnableEXT checks[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
@@ -248,7 +267,7 @@ static MoteResult create_instance(bool validate, Device *device)
                                        .pApplicationInfo = &application,
                                        .enabledLayerCount = validate ? 1 : 0,
                                        .ppEnabledLayerNames = layers,
-                                       .enabledExtensionCount = validate ? 1 : 0,
+                                       .enabledExtensionCount = named ? 1 : 0,
                                        .ppEnabledExtensionNames = extensions};
     VkResult result = vkCreateInstance(&info, NULL, &device->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) { // what a loader without any driver says
@@ -371,6 +390,8 @@ static MoteResult create_handle(Device *device)
     for (uint32_t i = 0; i < NEEDED_FEATURES; i++) {
         *feature_at(&features, &needed_features[i]) = VK_TRUE;
     }
+    features.core.features.shaderInt64 = device->info.computes ? VK_TRUE : VK_FALSE;
+    device->has_int64 = device->info.computes;
     const char *extensions[2];
     uint32_t count = 0;
     if (device->info.imports_host_memory) {
@@ -389,6 +410,7 @@ static MoteResult create_handle(Device *device)
     if (result != VK_SUCCESS) {
         return device_fail(result, device->info.name);
     }
+    pthread_mutex_init(&device->queue_mutex, NULL);
     vkGetDeviceQueue(device->handle, device->queue_family, 0, &device->queue);
     return MOTE_OK;
 }
@@ -448,6 +470,7 @@ void device_destroy(Device *device)
         vkDestroyCommandPool(device->handle, device->pool, NULL);
         vmaDestroyAllocator(device->allocator);
         vkDestroyDevice(device->handle, NULL);
+        pthread_mutex_destroy(&device->queue_mutex);
     }
     if (device->messenger != VK_NULL_HANDLE) {
         vkDestroyDebugUtilsMessengerEXT(device->instance, device->messenger, NULL);
@@ -468,15 +491,23 @@ MoteResult device_begin(Device *device)
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "recording commands");
 }
 
+VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence)
+{
+    const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                            .commandBuffer = commands};
+    const VkSubmitInfo2 submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .commandBufferInfoCount = 1, .pCommandBufferInfos = &info};
+    pthread_mutex_lock(&device->queue_mutex);
+    const VkResult result = vkQueueSubmit2(device->queue, 1, &submit, fence);
+    pthread_mutex_unlock(&device->queue_mutex);
+    return result;
+}
+
 MoteResult device_submit(Device *device)
 {
     VkResult result = vkEndCommandBuffer(device->commands);
     if (result == VK_SUCCESS) {
-        const VkCommandBufferSubmitInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
-                                                    .commandBuffer = device->commands};
-        const VkSubmitInfo2 submit = {
-            .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .commandBufferInfoCount = 1, .pCommandBufferInfos = &commands};
-        result = vkQueueSubmit2(device->queue, 1, &submit, device->fence);
+        result = device_submit_to_queue(device, device->commands, device->fence);
     }
     if (result == VK_SUCCESS) {
         result = vkWaitForFences(device->handle, 1, &device->fence, VK_TRUE, UINT64_MAX);

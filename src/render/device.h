@@ -5,12 +5,15 @@
 #include "mote_render.h"
 #include "render/vulkan.h"
 
+#include <pthread.h>
+
 typedef struct Device {
     VkInstance instance;
     VkDebugUtilsMessengerEXT messenger;
     VkPhysicalDevice physical;
     VkDevice handle;
-    VkQueue queue; // graphics, compute and transfer
+    VkQueue queue;               // graphics, compute and transfer
+    pthread_mutex_t queue_mutex; // worlds on this device may step while others draw
     uint32_t queue_family;
     VmaAllocator allocator;
     VkCommandPool pool;
@@ -22,7 +25,8 @@ typedef struct Device {
     uint8_t uuid[VK_UUID_SIZE];
     VkDeviceSize host_import_alignment; // bytes
     uint32_t validation_messages;
-    bool labels; // debug names and regions are understood
+    bool has_int64; // shaderInt64, which is on then
+    bool labels;    // debug names and regions are understood
 } Device;
 
 // Vulkan itself, with validation if asked for. Several devices may be alive at once.
@@ -37,6 +41,8 @@ uint32_t device_list(MoteDeviceInfo *rows, uint32_t capacity);
 // Starts the one command buffer; submits it and waits until the device is done.
 MoteResult device_begin(Device *device);
 MoteResult device_submit(Device *device);
+// Submits any command buffer of the queue's family, with a fence that says when it is done. From any thread.
+VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence);
 
 // A sentence for a Vulkan result that is not VK_SUCCESS: "drawing: the device was lost".
 MoteResult device_fail(VkResult result, const char *what);

@@ -61,6 +61,7 @@ MoteResult interop_create(Device *device, bool force_staging, Interop *out)
     out->device = device;
     out->force_staging = force_staging;
     memcpy(out->shared.device_uuid, device->uuid, sizeof out->shared.device_uuid);
+    out->shared.vulkan_device = device;
     out->shared.allocate = shared_allocate;
     out->shared.name = shared_name;
     out->shared.release = shared_release;
@@ -136,6 +137,8 @@ static const Buffer *find_in_place(Interop *interop, const MoteRenderView *view,
     const Buffer *found = NULL;
     if (interop->force_staging) {
         report->why = "copies were asked for";
+    } else if (view->memory == MOTE_MEMORY_DEVICE) {
+        report->why = "the world is on another renderer's device";
     } else if (view->memory == MOTE_MEMORY_SHARED) {
         found = find_shared(interop, array);
         report->path = found != NULL ? "shared memory" : report->path;
@@ -160,6 +163,12 @@ MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderVie
 {
     *out = 0;
     if (array->bytes == 0) {
+        return MOTE_OK;
+    }
+    if (view->memory == MOTE_MEMORY_DEVICE && view->device == interop->device && !interop->force_staging) {
+        interop->report.path = "same device";
+        interop->report.bytes_shared += array->bytes;
+        *out = (VkDeviceAddress)(uintptr_t)array->address;
         return MOTE_OK;
     }
     const Buffer *found = find_in_place(interop, view, array);

@@ -376,8 +376,7 @@ uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer)
 
 MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer)
 {
-    const bool possible = renderer->device.info.exports_memory && !renderer->interop.force_staging;
-    return possible ? &renderer->interop.shared : NULL;
+    return renderer->interop.force_staging ? NULL : &renderer->interop.shared;
 }
 
 MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer)

@@ -43,6 +43,7 @@ typedef struct BackendFunctions {
     void (*copy)(Backend *backend, void *target, const void *source, size_t bytes);     // between buffers
     // Where memory is: a MoteMemoryKind, and why not in memory that others can read.
     uint32_t (*memory_kind)(const Backend *backend, const char **why);
+    const void *(*memory_device)(const Backend *backend); // of MOTE_MEMORY_DEVICE; NULL where it never is
 
     void (*launch)(Backend *backend, KernelId kernel, const MoteView *view);
 
@@ -75,6 +76,7 @@ typedef struct BackendRow {
     const char *name;
     // Whether it can run here; fills `device` with its device's name, or with why it cannot.
     bool (*probe)(char *device, size_t size);
+    bool (*automatic)(void); // whether "auto" may choose it; NULL: wherever it can run
     MoteResult (*create)(const MoteBackendOptions *options, Backend **out);
 } BackendRow;
 
@@ -88,6 +90,9 @@ bool cpu_backend_probe(char *device, size_t size);
 MoteResult cpu_backend_create(const MoteBackendOptions *options, Backend **out);
 bool cuda_backend_probe(char *device, size_t size);
 MoteResult cuda_backend_create(const MoteBackendOptions *options, Backend **out);
+bool vulkan_backend_probe(char *device, size_t size);
+bool vulkan_backend_is_hardware(void); // a software device is slower than the CPU backend
+MoteResult vulkan_backend_create(const MoteBackendOptions *options, Backend **out);
 
 #ifdef __cplusplus
 }

@@ -7,17 +7,24 @@
 
 const BackendRow backend_rows[] = {
 #if defined(MOTE_WITH_CUDA)
-    {"cuda", cuda_backend_probe, cuda_backend_create},
+    {"cuda", cuda_backend_probe, NULL, cuda_backend_create},
 #endif
-    {"cpu", cpu_backend_probe, cpu_backend_create},
+    {"vulkan", vulkan_backend_probe, vulkan_backend_is_hardware, vulkan_backend_create},
+    {"cpu", cpu_backend_probe, NULL, cpu_backend_create},
 };
 const uint32_t backend_row_count = sizeof backend_rows / sizeof backend_rows[0];
+
+static bool is_automatic(const BackendRow *row)
+{
+    return row->automatic == NULL || row->automatic();
+}
 
 uint32_t mote_backends(MoteBackendInfo *rows, uint32_t capacity)
 {
     for (uint32_t i = 0; i < backend_row_count && i < capacity; i++) {
         rows[i].name = backend_rows[i].name;
         rows[i].available = backend_rows[i].probe(rows[i].device, sizeof rows[i].device);
+        rows[i].automatic = rows[i].available && is_automatic(&backend_rows[i]);
     }
     return backend_row_count;
 }
@@ -35,7 +42,7 @@ MoteResult backend_create(const MoteBackendOptions *options, Backend **out)
         const BackendRow *row = &backend_rows[i];
         char device[128] = "";
         if (strcmp(wanted, "auto") == 0) {
-            if (row->probe(device, sizeof device)) {
+            if (row->probe(device, sizeof device) && is_automatic(row)) {
                 return row->create(options, out);
             }
         } else if (strcmp(wanted, row->name) == 0) {

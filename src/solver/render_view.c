@@ -165,6 +165,9 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
         return result;
     }
     out->memory = world->backend->functions->memory_kind(world->backend, &out->why);
+    if (out->memory == MOTE_MEMORY_DEVICE) {
+        out->device = world->backend->functions->memory_device(world->backend);
+    }
     out->layout = world->layout;
     out->particle_count = count;
     out->dimensions = settings->dimensions;

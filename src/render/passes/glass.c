@@ -30,7 +30,6 @@ MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
 {
     const GlassPass *pass = state;
     const MoteRenderScene *scene = renderer->frame.scene;
-    const uint32_t in_front = 1;
     bool any = bodies_look_so(&renderer->bodies, MOTE_LOOK_GLASS);
     for (uint32_t i = 0; i < scene->shape_count && !any; i++) {
         any = scene->shapes[i].look == MOTE_LOOK_GLASS;
@@ -39,13 +38,13 @@ MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
         return MOTE_OK;
     }
     pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color]});
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &in_front, sizeof in_front);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, NULL, 0);
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
             shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
         }
     }
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->body, &in_front, sizeof in_front);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->body, NULL, 0);
     for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
         if (renderer->bodies.draws[i].look == MOTE_LOOK_GLASS) {
             body_draw(commands, &renderer->meshes, &renderer->bodies.draws[i]);

@@ -62,7 +62,7 @@ MoteResult scene_create(MoteRenderer *renderer, void **state)
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->container) : result;
 
     info.vertex = "glass.vert";
-    info.fragment = "glass.frag";
+    info.fragment = "glass_behind.frag";
     info.blending = BLEND_OVER;
     info.depth_write = false;
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->glass) : result;
@@ -136,17 +136,15 @@ static void draw_bodies(MoteRenderer *renderer, const ScenePass *pass, VkCommand
 static void draw_glass(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
 {
     const MoteRenderScene *scene = renderer->frame.scene;
-    const uint32_t in_front = 0;
     for (uint32_t i = 0; i < scene->shape_count; i++) {
         if (scene->shapes[i].look == MOTE_LOOK_GLASS) {
-            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->glass, &in_front, sizeof in_front);
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->glass, NULL, 0);
             shape_buffers_draw(commands, &renderer->shapes, scene->shapes[i].shape.kind, i);
         }
     }
     for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
         if (renderer->bodies.draws[i].look == MOTE_LOOK_GLASS) {
-            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->body_glass, &in_front,
-                      sizeof in_front);
+            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->body_glass, NULL, 0);
             body_draw(commands, &renderer->meshes, &renderer->bodies.draws[i]);
         }
     }

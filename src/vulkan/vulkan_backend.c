@@ -1,0 +1,180 @@
+// vulkan_backend.c - the Vulkan backend: the kernel table expanded into compute pipelines on one queue, which a
+// renderer of the same device shares.
+#include "vulkan/vulkan_backend.h"
+
+#include "base/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- Work --------------------------------------------------------------------------------------------------
+
+static uint32_t invocations_of(KernelId kernel, const MoteView *view)
+{
+    switch (kernel) {
+#define KERNEL_ROW(name, stage, count)                                                                                 \
+    case KERNEL_ID_##name:                                                                                             \
+        return view->count;
+#include "kernels/kernels.def"
+    default:
+        MOTE_ASSERT(!"a kernel of the table");
+        return 0;
+    }
+}
+
+static void launch(Backend *backend, KernelId kernel, const MoteView *view)
+{
+    VulkanBackend *vulkan = (VulkanBackend *)backend;
+    const uint32_t count = invocations_of(kernel, view);
+    if (count == 0 || !vulkan_begin_timed(vulkan) || !vulkan_bind(vulkan, (ProgramId)kernel, view, NULL, 0)) {
+        return;
+    }
+    const uint32_t group = vulkan->programs->group;
+    const uint32_t groups = count / group + (count % group != 0), row = 65535; // what every device can
+    vkCmdDispatch(vulkan->commands, groups < row ? groups : row, (groups + row - 1) / row, 1);
+    vulkan_barrier(vulkan);
+    vulkan_time(vulkan, (int)kernel, count);
+}
+
+static void wait_for_all(Backend *backend)
+{
+    vulkan_finish((VulkanBackend *)backend);
+}
+
+static const char *failure(const Backend *backend)
+{
+    const VulkanBackend *vulkan = (const VulkanBackend *)backend;
+    return vulkan->failure[0] != '\0' ? vulkan->failure : NULL;
+}
+
+static uint32_t memory_kind(const Backend *backend, const char **why)
+{
+    const VulkanBackend *vulkan = (const VulkanBackend *)backend;
+    *why = vulkan->same_device ? "" : "the world was made without the renderer's device";
+    return vulkan->same_device ? MOTE_MEMORY_DEVICE : MOTE_MEMORY_PRIVATE;
+}
+
+static const void *memory_device(const Backend *backend)
+{
+    return ((const VulkanBackend *)backend)->device;
+}
+
+static void read_timers(Backend *backend, Timer timers[TIMER_COUNT])
+{
+    VulkanBackend *vulkan = (VulkanBackend *)backend;
+    vulkan_finish(vulkan);
+    memcpy(timers, vulkan->timers, sizeof vulkan->timers);
+}
+
+static void reset_timers(Backend *backend)
+{
+    VulkanBackend *vulkan = (VulkanBackend *)backend;
+    vulkan_finish(vulkan);
+    memset(vulkan->timers, 0, sizeof vulkan->timers);
+}
+
+// ---- Life --------------------------------------------------------------------------------------------------
+
+static void destroy(Backend *backend)
+{
+    VulkanBackend *vulkan = (VulkanBackend *)backend;
+    vulkan_finish(vulkan);
+    vulkan_memory_destroy(vulkan);
+    vulkan_commands_destroy(vulkan);
+    vulkan_programs_release(vulkan->programs);
+    free(vulkan);
+}
+
+static const BackendFunctions functions = {
+    .name = "vulkan",
+    .destroy = destroy,
+    .allocate = vulkan_allocate,
+    .release = vulkan_release,
+    .upload = vulkan_upload,
+    .download = vulkan_download,
+    .copy = vulkan_copy,
+    .memory_kind = memory_kind,
+    .memory_device = memory_device,
+    .launch = launch,
+    .sort = vulkan_sort,
+    .scan = vulkan_scan,
+    .find_bounds = vulkan_find_bounds,
+    .wait = wait_for_all,
+    .failure = failure,
+    .read_timers = read_timers,
+    .reset_timers = reset_timers,
+};
+
+MoteResult vulkan_backend_create(const MoteBackendOptions *options, Backend **out)
+{
+    VulkanBackend *vulkan = calloc(1, sizeof *vulkan);
+    if (vulkan == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the vulkan backend");
+    }
+    MoteResult result = vulkan_programs_acquire(options, &vulkan->programs);
+    if (result != MOTE_OK) {
+        free(vulkan);
+        return mote_fail(result, "backend vulkan: %s; try backend cpu", mote_error_message());
+    }
+    vulkan->base.functions = &functions;
+    vulkan->device = vulkan->programs->device;
+    vulkan->same_device = vulkan->device != &vulkan->programs->own;
+    result = vulkan_commands_create(vulkan);
+    result = result == MOTE_OK ? vulkan_memory_create(vulkan) : result;
+    if (result != MOTE_OK) {
+        destroy(&vulkan->base);
+        return mote_fail(result, "backend vulkan: %s; try backend cpu", mote_error_message());
+    }
+    *out = &vulkan->base;
+    return MOTE_OK;
+}
+
+// ---- What is there -----------------------------------------------------------------------------------------
+
+// Asking takes a while, and devices do not come and go: once a process.
+typedef struct Probe {
+    bool done, usable, software;
+    char device[128];
+} Probe;
+
+static Probe probe(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static Probe found;
+    pthread_mutex_lock(&mutex);
+    if (!found.done) {
+        enum { LIMIT = 16 };
+        MoteDeviceInfo rows[LIMIT];
+        const uint32_t count = device_list(rows, LIMIT);
+        snprintf(found.device, sizeof found.device, "%.120s", count == 0 ? mote_error_message() : "");
+        for (uint32_t i = 0; i < count && i < LIMIT; i++) {
+            const bool usable = rows[i].usable && rows[i].computes;
+            if (usable && (!found.usable || (found.software && !rows[i].software))) {
+                found.usable = true;
+                found.software = rows[i].software;
+                snprintf(found.device, sizeof found.device, "%.80s%s", rows[i].name,
+                         rows[i].software ? " (software: never chosen by auto)" : "");
+            } else if (!found.usable) {
+                snprintf(found.device, sizeof found.device, "%.50s lacks %.50s", rows[i].name,
+                         rows[i].usable ? "shaderInt64" : rows[i].lacks);
+            }
+        }
+        found.done = true;
+    }
+    const Probe result = found;
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+bool vulkan_backend_probe(char *device, size_t size)
+{
+    const Probe found = probe();
+    snprintf(device, size, "%s", found.device);
+    return found.usable;
+}
+
+bool vulkan_backend_is_hardware(void)
+{
+    const Probe found = probe();
+    return found.usable && !found.software;
+}

@@ -1,0 +1,148 @@
+// vulkan_backend.h - what the files of the Vulkan backend share.
+#ifndef MOTE_VULKAN_BACKEND_H
+#define MOTE_VULKAN_BACKEND_H
+
+#include "render/memory.h"
+#include "solver/backend.h"
+
+#include <pthread.h>
+
+// ---- Programs: what all worlds on one device share (vulkan_programs.c) -------------------------------------
+
+// Kernels of the table come first, by their KernelId.
+typedef enum ProgramId {
+    PROGRAM_SORT_DIFFER = KERNEL_COUNT,
+    PROGRAM_SORT_PLAN,
+    PROGRAM_SORT_COUNT,
+    PROGRAM_SORT_COLUMNS,
+    PROGRAM_SORT_SCATTER,
+    PROGRAM_SORT_COPY,
+    PROGRAM_SORT_SMALL,
+    PROGRAM_SCAN_SUMS,
+    PROGRAM_SCAN_TILES,
+    PROGRAM_BOUNDS,
+    PROGRAM_COUNT
+} ProgramId;
+
+enum { PUSH_CONSTANT_BYTES = 64 };
+
+typedef struct VulkanPrograms {
+    Device *device; // `own`, or a renderer's
+    Device own;
+    uint32_t asked;     // the device that was asked for, and whether it is to be validated
+    bool validate;      //
+    uint32_t users;     // worlds
+    uint32_t group;     // invocations of a workgroup, a power of two
+    uint64_t max_bytes; // of a buffer
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout; // the view as a dynamic uniform buffer, and push constants
+    VkPipelineCache cache;
+    uint64_t cache_hash;   // of the file's contents
+    pthread_mutex_t mutex; // of what follows
+    VkPipeline pipelines[PROGRAM_COUNT];
+    struct VulkanPrograms *next;
+} VulkanPrograms;
+
+// The programs of the device that `options` ask for: made with the first world on it, gone with the last.
+MoteResult vulkan_programs_acquire(const MoteBackendOptions *options, VulkanPrograms **out);
+void vulkan_programs_release(VulkanPrograms *programs);
+// Compiled when it is first used; VK_NULL_HANDLE and a message if that fails.
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program);
+
+// ---- Pipelines between runs (vulkan_cache.c) ---------------------------------------------------------------
+
+// From the user's cache folder. A file that is not there, broken or of another driver is an empty cache.
+VkResult vulkan_cache_open(Device *device, VkPipelineCache *out, uint64_t *hash);
+// Writes what is new; nobody is told if that cannot be done.
+void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash);
+
+// ---- A world's backend -------------------------------------------------------------------------------------
+
+enum {
+    VIEW_SLOTS = 256,       // views that can wait for the device
+    TIME_SLOTS = 512,       // timed launches that can
+    UPLOAD_BYTES = 4 << 20, // staging memory each way
+    DOWNLOAD_BYTES = 4 << 20,
+    NO_TIMER = -1,
+};
+
+typedef struct VulkanBlock {
+    VkDeviceAddress address;
+    Buffer buffer;
+} VulkanBlock;
+
+typedef struct VulkanBackend {
+    Backend base;
+    VulkanPrograms *programs;
+    Device *device;
+    bool same_device; // as the renderer that it was made for
+
+    // Commands (vulkan_commands.c)
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+    VkDescriptorPool descriptor_pool;
+    VkDescriptorSet set;
+    VkQueryPool queries;
+    bool recording;
+    Buffer views;
+    uint32_t view_stride, view_count; // bytes a slot, slots in use
+    MoteView last_view;               // in the last slot
+    int pending[TIME_SLOTS];          // the timer of each query, or NO_TIMER
+    uint32_t pending_count;
+    bool untimed; // commands since the last query that belong to no timer
+
+    // Memory (vulkan_memory.c)
+    VulkanBlock *blocks; // ascending by address
+    uint32_t block_count, block_capacity;
+    Buffer *dead; // released, but perhaps still used by recorded commands
+    uint32_t dead_count, dead_capacity;
+    Buffer upload, download;
+    size_t upload_used;
+    Buffer temporary; // of sort, scan and bounds
+
+    Timer timers[TIMER_COUNT];
+    char failure[256]; // the first error, or empty
+} VulkanBackend;
+
+// Notes the first failure; false if there was one.
+bool vulkan_check(VulkanBackend *vulkan, VkResult result, const char *what);
+
+// ---- Commands (vulkan_commands.c) --------------------------------------------------------------------------
+
+MoteResult vulkan_commands_create(VulkanBackend *vulkan);
+void vulkan_commands_destroy(VulkanBackend *vulkan);
+// Ready to record; false after a failure.
+bool vulkan_begin(VulkanBackend *vulkan);
+// Runs what was recorded and waits for it; false after a failure.
+bool vulkan_finish(VulkanBackend *vulkan);
+// Whatever follows sees what was written before.
+void vulkan_barrier(VulkanBackend *vulkan);
+// Binds a program, with `view` or push constants; false if it cannot be had.
+bool vulkan_bind(VulkanBackend *vulkan, ProgramId program, const MoteView *view, const void *constants, uint32_t bytes);
+// Ready to record a timed launch, by running what is recorded if there is no room for more; false after a failure.
+bool vulkan_begin_timed(VulkanBackend *vulkan);
+// What was recorded since then belongs to `timer`.
+void vulkan_time(VulkanBackend *vulkan, int timer, uint64_t invocations);
+
+// ---- Memory (vulkan_memory.c) ------------------------------------------------------------------------------
+
+MoteResult vulkan_memory_create(VulkanBackend *vulkan);
+void vulkan_memory_destroy(VulkanBackend *vulkan);
+void *vulkan_allocate(Backend *backend, size_t bytes);
+void vulkan_release(Backend *backend, void *address, size_t bytes);
+void vulkan_upload(Backend *backend, void *target, const void *source, size_t bytes);
+void vulkan_download(Backend *backend, void *target, const void *source, size_t bytes);
+void vulkan_copy(Backend *backend, void *target, const void *source, size_t bytes);
+// Once the device is done with everything.
+void vulkan_bury(VulkanBackend *vulkan);
+// Makes `temporary` hold `bytes`; what was in it may be lost.
+bool vulkan_reserve_temporary(VulkanBackend *vulkan, size_t bytes);
+
+// ---- Primitives (vulkan_primitives.c) ----------------------------------------------------------------------
+
+void vulkan_sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch);
+void vulkan_scan(Backend *backend, uint *values, uint32_t count);
+void vulkan_find_bounds(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds);
+
+#endif
