@@ -182,7 +182,8 @@ static void the_drawn_mesh_follows(void **state)
     write_box("draw_1.obj", 0, 1, 0, 2, 1, 1);
     Running running =
         fixture_start("{ \"solver\": { \"substeps\": 1 }, \"colliders\": [{ \"shape\": \"mesh\", \"scale\": 0.5,"
-                      "  \"mesh_sequence\": [\"draw_{0..1}.obj\"], \"sequence_rate\": 2, \"anchor\": \"origin\", \"cell_size\": 0.2 }] }",
+                      "  \"mesh_sequence\": [\"draw_{0..1}.obj\"], \"sequence_rate\": 2, \"anchor\": \"origin\", "
+                      "\"cell_size\": 0.2 }] }",
                       "cpu");
     const MoteRenderMesh *meshes = NULL;
     uint32_t count = 0;

@@ -30,8 +30,8 @@ static const Golden goldens[] = {
     {"dam_break", "thickness", 30},
     {"cup", "colliders", 120},
     {"marbles", "liquid", 45},
-    {"flapping_fin", "liquid", 20}, // a mesh that moves
-    {"rock_pool", "liquid", 40},    // a mesh that gets wet
+    {"flapping_fin", "liquid", 12}, // a mesh that moves
+    {"rock_pool", "liquid", 24},    // a mesh that gets wet
 };
 
 typedef struct Drawn {

@@ -161,6 +161,25 @@ static void launches_wait_in_order(void **state)
     close_vulkan(vulkan); // and frees what was not released
 }
 
+// A step is recorded once for each order that its arrays come to lie in, and then run again.
+static void recorded_steps_are_run_again(void **state)
+{
+    (void)state;
+    assert_int_equal(keep_vulkan(&test_backends[VULKAN].options), 0);
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(&test_backends[VULKAN], &settings);
+    build_dam_break(world, 8, 10, 6);
+    const VulkanBackend *vulkan = (const VulkanBackend *)world->backend;
+    run_steps(world, 40, 1e-4f);
+    const uint64_t runs = vulkan->runs, recordings = vulkan->recordings;
+    run_steps(world, 20, 1e-4f);
+    printf("%llu batches of 20 steps, %llu of them recorded anew\n", (unsigned long long)(vulkan->runs - runs),
+           (unsigned long long)(vulkan->recordings - recordings));
+    assert_int_equal(vulkan->runs - runs, 60);          // three numbers a step come back
+    assert_true(vulkan->recordings - recordings <= 20); // memory that grows makes a step a new one
+    mote_world_destroy(world);
+}
+
 // Larger than the staging memory, at odd places, and released while commands that use it are waiting.
 static void memory_keeps_what_it_is_given(void **state)
 {
@@ -327,11 +346,17 @@ static void software_is_never_chosen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_the_cpus),          cmocka_unit_test(water_sloshes_like_the_cpus),
-        cmocka_unit_test(launches_wait_in_order),      cmocka_unit_test(memory_keeps_what_it_is_given),
-        cmocka_unit_test(worlds_share_pipelines),      cmocka_unit_test(no_shader_may_contract),
-        cmocka_unit_test(offsets_are_found),           cmocka_unit_test(a_broken_cache_is_an_empty_one),
-        cmocka_unit_test(errors_name_what_is_missing), cmocka_unit_test(software_is_never_chosen),
+        cmocka_unit_test(a_step_is_the_cpus),
+        cmocka_unit_test(water_sloshes_like_the_cpus),
+        cmocka_unit_test(launches_wait_in_order),
+        cmocka_unit_test(recorded_steps_are_run_again),
+        cmocka_unit_test(memory_keeps_what_it_is_given),
+        cmocka_unit_test(worlds_share_pipelines),
+        cmocka_unit_test(no_shader_may_contract),
+        cmocka_unit_test(offsets_are_found),
+        cmocka_unit_test(a_broken_cache_is_an_empty_one),
+        cmocka_unit_test(errors_name_what_is_missing),
+        cmocka_unit_test(software_is_never_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

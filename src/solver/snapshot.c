@@ -292,6 +292,7 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     functions->upload(world->backend, world->view.velocities, snapshot->velocities, n * 16);
     functions->upload(world->backend, world->view.ids, snapshot->ids, n * 4);
     functions->upload(world->backend, world->view.phases, snapshot->phases, n * 4);
+    world->has_marked = true; // for all that is known
     world->view.particle_count = snapshot->particle_count;
     if (world->view.members != NULL) { // of no body, unless the snapshot knows more
         uint32_t *none = malloc(n * sizeof *none);

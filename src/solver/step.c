@@ -432,7 +432,10 @@ MoteResult world_sort_particles(MoteWorld *world)
     functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
 
     uint removed = 0; // they have the largest keys: what is left is a shorter array
-    functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
+    if (view->kill_volume_count > 0 || world->has_marked) {
+        functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
+        world->has_marked = false;
+    }
     view->particle_count -= removed;
     world->removed += removed;
 

@@ -355,6 +355,7 @@ MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, ui
             functions->upload(world->backend, world->view.order, order, host.count * sizeof *order);
             functions->upload(world->backend, world->view.counters, counters, sizeof counters);
             world->lists_are_current = false;
+            world->has_marked = true;
             result = world_sort_particles(world);
         }
     }

@@ -26,14 +26,10 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
     const uint32_t count = invocations_of(kernel, view);
-    if (count == 0 || !vulkan_begin_timed(vulkan) || !vulkan_bind(vulkan, (ProgramId)kernel, view, NULL, 0)) {
-        return;
+    if (count > 0 && vulkan_begin_timed(vulkan)) {
+        vulkan_launch(vulkan, (ProgramId)kernel, view, count);
+        vulkan_time(vulkan, (int)kernel, count);
     }
-    const uint32_t group = vulkan->programs->group;
-    const uint32_t groups = count / group + (count % group != 0), row = 65535; // what every device can
-    vkCmdDispatch(vulkan->commands, groups < row ? groups : row, (groups + row - 1) / row, 1);
-    vulkan_barrier(vulkan);
-    vulkan_time(vulkan, (int)kernel, count);
 }
 
 static void wait_for_all(Backend *backend)

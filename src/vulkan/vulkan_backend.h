@@ -60,11 +60,35 @@ void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash);
 
 enum {
     VIEW_SLOTS = 256,       // views that can wait for the device
+    BATCH_LIMIT = 16,       // recordings that are kept; a step has four batches
     TIME_SLOTS = 512,       // timed launches that can
     UPLOAD_BYTES = 4 << 20, // staging memory each way
     DOWNLOAD_BYTES = 4 << 20,
     NO_TIMER = -1,
 };
+
+// A command as it is remembered before it is recorded. What is not used is 0, so that bytes can be compared.
+typedef struct VulkanCommand {
+    uint32_t kind; // CommandKind of vulkan_commands.c
+    uint32_t view; // offset of a launch's view
+    VkPipeline pipeline;
+    VkBuffer source, target;
+    VkDeviceSize source_offset, target_offset, bytes;
+    uint32_t groups; // workgroups of a dispatch whose number is known
+    uint32_t constant_bytes;
+    uint32_t query;
+    uint32_t unused;
+    uint8_t constants[PUSH_CONSTANT_BYTES];
+} VulkanCommand;
+
+// Commands that are run at once, recorded. The next step runs them again if its own are the same: views and numbers of
+// invocations are not part of them.
+typedef struct VulkanBatch {
+    VkCommandBuffer recorded;
+    VulkanCommand *commands;
+    uint32_t count, capacity;
+    uint64_t last_use; // 0: it holds nothing
+} VulkanBatch;
 
 typedef struct VulkanBlock {
     VkDeviceAddress address;
@@ -79,7 +103,10 @@ typedef struct VulkanBackend {
 
     // Commands (vulkan_commands.c)
     VkCommandPool pool;
-    VkCommandBuffer commands;
+    VulkanBatch batches[BATCH_LIMIT];
+    VulkanCommand *commands; // since the last run
+    uint32_t command_count, command_capacity;
+    uint64_t runs, recordings; // of batches
     VkFence fence;
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet set;
@@ -88,7 +115,9 @@ typedef struct VulkanBackend {
     Buffer views;
     uint32_t view_stride, view_count; // bytes a slot, slots in use
     MoteView last_view;               // in the last slot
-    int pending[TIME_SLOTS];          // the timer of each query, or NO_TIMER
+    Buffer sizes;                     // of launches: VkDispatchIndirectCommand
+    uint32_t size_count;
+    int pending[TIME_SLOTS]; // the timer of each query, or NO_TIMER
     uint32_t pending_count;
     bool untimed; // commands since the last query that belong to no timer
 
@@ -112,14 +141,21 @@ bool vulkan_check(VulkanBackend *vulkan, VkResult result, const char *what);
 
 MoteResult vulkan_commands_create(VulkanBackend *vulkan);
 void vulkan_commands_destroy(VulkanBackend *vulkan);
-// Ready to record; false after a failure.
+// Ready for commands; false after a failure.
 bool vulkan_begin(VulkanBackend *vulkan);
 // Runs what was recorded and waits for it; false after a failure.
 bool vulkan_finish(VulkanBackend *vulkan);
-// Whatever follows sees what was written before.
-void vulkan_barrier(VulkanBackend *vulkan);
-// Binds a program, with `view` or push constants; false if it cannot be had.
-bool vulkan_bind(VulkanBackend *vulkan, ProgramId program, const MoteView *view, const void *constants, uint32_t bytes);
+// Each of these sees what the ones before it wrote.
+void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations);
+void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups);
+// With as many workgroups as the device has written at `offset` of `sizes`.
+void vulkan_dispatch_planned(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes,
+                             VkBuffer sizes, VkDeviceSize offset);
+void vulkan_fill_zero(VulkanBackend *vulkan, VkBuffer target, VkDeviceSize bytes);
+void vulkan_copy_buffer(VulkanBackend *vulkan, VkBuffer source, VkDeviceSize source_offset, VkBuffer target,
+                        VkDeviceSize target_offset, VkDeviceSize bytes);
+// Recordings may speak of buffers that are going to be destroyed.
+void vulkan_forget_batches(VulkanBackend *vulkan);
 // Ready to record a timed launch, by running what is recorded if there is no room for more; false after a failure.
 bool vulkan_begin_timed(VulkanBackend *vulkan);
 // What was recorded since then belongs to `timer`.

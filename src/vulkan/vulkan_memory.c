@@ -67,11 +67,15 @@ static void destroy_later(VulkanBackend *vulkan, Buffer *buffer)
         return;
     }
     vulkan_finish(vulkan);
+    vulkan_forget_batches(vulkan);
     buffer_destroy(vulkan->device, buffer);
 }
 
 void vulkan_bury(VulkanBackend *vulkan)
 {
+    if (vulkan->dead_count > 0) {
+        vulkan_forget_batches(vulkan);
+    }
     for (uint32_t i = 0; i < vulkan->dead_count; i++) {
         buffer_destroy(vulkan->device, &vulkan->dead[i]);
     }
@@ -103,10 +107,7 @@ void *vulkan_allocate(Backend *backend, size_t bytes)
         return NULL;
     }
     MOTE_ASSERT(buffer.address % 16 == 0); // what the kernels' buffer references say
-    if (vulkan_begin(vulkan)) {
-        vkCmdFillBuffer(vulkan->commands, buffer.handle, 0, VK_WHOLE_SIZE, 0);
-        vulkan_barrier(vulkan);
-    }
+    vulkan_fill_zero(vulkan, buffer.handle, rounded);
     const uint32_t place = block_after(vulkan, buffer.address);
     memmove(&vulkan->blocks[place + 1], &vulkan->blocks[place], (vulkan->block_count - place) * sizeof *vulkan->blocks);
     vulkan->blocks[place] = (VulkanBlock){buffer.address, buffer};
@@ -177,9 +178,7 @@ void vulkan_upload(Backend *backend, void *target, const void *source, size_t by
         const size_t room = UPLOAD_BYTES - vulkan->upload_used, part = bytes < room ? bytes : room;
         memcpy((char *)vulkan->upload.mapped + vulkan->upload_used, source, part);
         VkBuffer buffer = find_buffer(vulkan, target, part, &offset);
-        const VkBufferCopy region = {vulkan->upload_used, offset, part};
-        vkCmdCopyBuffer(vulkan->commands, vulkan->upload.handle, buffer, 1, &region);
-        vulkan_barrier(vulkan);
+        vulkan_copy_buffer(vulkan, vulkan->upload.handle, vulkan->upload_used, buffer, offset, part);
         vulkan->upload_used += part;
         source = (const char *)source + part;
         target = (char *)target + part;
@@ -195,8 +194,7 @@ void vulkan_download(Backend *backend, void *target, const void *source, size_t 
     while (bytes > 0 && vulkan_begin(vulkan)) {
         const size_t part = bytes < DOWNLOAD_BYTES ? bytes : DOWNLOAD_BYTES;
         VkBuffer buffer = find_buffer(vulkan, source, part, &offset);
-        const VkBufferCopy region = {offset, 0, part};
-        vkCmdCopyBuffer(vulkan->commands, buffer, vulkan->download.handle, 1, &region);
+        vulkan_copy_buffer(vulkan, buffer, offset, vulkan->download.handle, 0, part);
         if (!vulkan_finish(vulkan)) {
             return;
         }
@@ -211,12 +209,10 @@ void vulkan_download(Backend *backend, void *target, const void *source, size_t 
 void vulkan_copy(Backend *backend, void *target, const void *source, size_t bytes)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    if (bytes == 0 || !vulkan_begin(vulkan)) {
-        return;
+    if (bytes > 0) {
+        VkDeviceSize from_offset, to_offset;
+        VkBuffer from = find_buffer(vulkan, source, bytes, &from_offset);
+        VkBuffer to = find_buffer(vulkan, target, bytes, &to_offset);
+        vulkan_copy_buffer(vulkan, from, from_offset, to, to_offset, bytes);
     }
-    VkBufferCopy region = {.size = bytes};
-    VkBuffer from = find_buffer(vulkan, source, bytes, &region.srcOffset);
-    VkBuffer to = find_buffer(vulkan, target, bytes, &region.dstOffset);
-    vkCmdCopyBuffer(vulkan->commands, from, to, 1, &region);
-    vulkan_barrier(vulkan);
 }

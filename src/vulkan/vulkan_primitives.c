@@ -44,31 +44,19 @@ static uint32_t parts(uint64_t count, uint64_t size)
     return (uint32_t)((count + size - 1) / size);
 }
 
-static void run(VulkanBackend *vulkan, ProgramId program, const void *arguments, uint32_t bytes, uint32_t groups)
-{
-    if (vulkan_bind(vulkan, program, NULL, arguments, bytes)) {
-        vkCmdDispatch(vulkan->commands, groups, 1, 1);
-        vulkan_barrier(vulkan);
-    }
-}
-
 // ---- Sort --------------------------------------------------------------------------------------------------
 
 // By as many workgroups as the device has written at `offset` of the temporary.
 static void run_planned(VulkanBackend *vulkan, ProgramId program, const SortArguments *arguments, VkDeviceSize offset)
 {
-    if (vulkan_bind(vulkan, program, NULL, arguments, sizeof *arguments)) {
-        vkCmdDispatchIndirect(vulkan->commands, vulkan->temporary.handle, offset);
-        vulkan_barrier(vulkan);
-    }
+    vulkan_dispatch_planned(vulkan, program, arguments, sizeof *arguments, vulkan->temporary.handle, offset);
 }
 
 static void sort_by_passes(VulkanBackend *vulkan, SortArguments *arguments)
 {
-    vkCmdFillBuffer(vulkan->commands, vulkan->temporary.handle, 0, STATE_BYTES, 0);
-    vulkan_barrier(vulkan);
-    run(vulkan, PROGRAM_SORT_DIFFER, arguments, sizeof *arguments, arguments->tiles);
-    run(vulkan, PROGRAM_SORT_PLAN, arguments, sizeof *arguments, 1);
+    vulkan_fill_zero(vulkan, vulkan->temporary.handle, STATE_BYTES);
+    vulkan_dispatch(vulkan, PROGRAM_SORT_DIFFER, arguments, sizeof *arguments, arguments->tiles);
+    vulkan_dispatch(vulkan, PROGRAM_SORT_PLAN, arguments, sizeof *arguments, 1);
     for (uint32_t digit = 0; digit < DIGITS; digit++) {
         const VkDeviceSize row = 16 + 32 * (VkDeviceSize)digit;
         arguments->digit = digit;
@@ -103,7 +91,7 @@ void vulkan_sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void
                                .tile = tile,
                                .tiles = tiles};
     if (count <= SMALL_SORT) {
-        run(vulkan, PROGRAM_SORT_SMALL, &arguments, sizeof arguments, 1);
+        vulkan_dispatch(vulkan, PROGRAM_SORT_SMALL, &arguments, sizeof arguments, 1);
     } else {
         sort_by_passes(vulkan, &arguments);
     }
@@ -124,10 +112,10 @@ static void scan_level(VulkanBackend *vulkan, VkDeviceAddress values, uint32_t c
                                      .elements = SCAN_TILE / vulkan->programs->group,
                                      .single = tiles == 1};
     if (tiles > 1) {
-        run(vulkan, PROGRAM_SCAN_SUMS, &arguments, sizeof arguments, tiles);
+        vulkan_dispatch(vulkan, PROGRAM_SCAN_SUMS, &arguments, sizeof arguments, tiles);
         scan_level(vulkan, sums, tiles, tiles, sums + sizeof(uint32_t) * ((tiles + 15u) / 16u * 16u));
     }
-    run(vulkan, PROGRAM_SCAN_TILES, &arguments, sizeof arguments, tiles);
+    vulkan_dispatch(vulkan, PROGRAM_SCAN_TILES, &arguments, sizeof arguments, tiles);
 }
 
 void vulkan_scan(Backend *backend, uint *values, uint32_t count)
@@ -156,14 +144,14 @@ void vulkan_find_bounds(Backend *backend, const vec4 *points, uint32_t count, ve
                                  .corners = tiles > 1 ? vulkan->temporary.address : address_of(bounds),
                                  .count = count,
                                  .tile = BOUNDS_TILE};
-    run(vulkan, PROGRAM_BOUNDS, &arguments, sizeof arguments, tiles > 0 ? tiles : 1);
+    vulkan_dispatch(vulkan, PROGRAM_BOUNDS, &arguments, sizeof arguments, tiles > 0 ? tiles : 1);
     if (tiles > 1) {
         arguments = (BoundsArguments){.points = vulkan->temporary.address,
                                       .corners = address_of(bounds),
                                       .count = tiles,
                                       .tile = tiles,
                                       .pairs = 1};
-        run(vulkan, PROGRAM_BOUNDS, &arguments, sizeof arguments, 1);
+        vulkan_dispatch(vulkan, PROGRAM_BOUNDS, &arguments, sizeof arguments, 1);
     }
     vulkan_time(vulkan, PRIMITIVE_BOUNDS, count);
 }
