@@ -86,7 +86,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Sh
 // A vertex of a mesh that instances are made of (src/render/mesh_set.c).
 struct MeshVertex {
     vec4 position; // in the mesh's own frame; w unused
-    vec4 normal;   // w unused
+    vec4 normal;   // w: how wet it is, 0 to 1
 };
 
 // What a vertex of a skin follows.
@@ -102,7 +102,8 @@ struct MeshInstance {
     vec4 color;    // rgb, roughness
     uint first;    // of its vertices in body_vertices
     uint member_offset;
-    uint unused[2];
+    uint wet; // 0: dry; else 1 + the first of its mesh's vertices, which tell
+    uint unused;
 };
 
 // A vertex of an instance, in the world.

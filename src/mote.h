@@ -548,6 +548,10 @@ MOTE_API MoteResult mote_simulation_load(MoteSimulation *simulation, const char 
 // Writes the particles to `path` (without extension); format is "ply", "vtk" or "bgeo".
 MOTE_API MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format);
 
+// Writes FOLDER/wet_0_000123.png for each collider with a wet map, by its place among the scene's colliders and the
+// frame: 8 bit grey, black where no particle was, white where particles were for the collider's wet_time.
+MOTE_API MoteResult mote_simulation_export_wet_maps(MoteSimulation *simulation, const char *folder);
+
 #ifdef __cplusplus
 }
 #endif

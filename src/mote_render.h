@@ -172,9 +172,17 @@ typedef struct MoteRenderMesh {
     const MoteVec3 *rests;   // m, 4 a vertex: rest_member in the mesh's own frame
     uint32_t member_count;   // of the body: those that are not drawn as spheres where an instance is
     bool deforms;            // normals follow the bent surface (soft bodies); else they turn with the members
+    bool moves;              // its vertices come anew with each picture (MoteRenderScene.poses); not with members
     MoteVec3 color;
     float roughness; // 0 to 1
 } MoteRenderMesh;
+
+// Where the vertices of a mesh that moves are now, in its own frame. Without one, they stay where they were.
+typedef struct MoteRenderPose {
+    uint32_t mesh;                       // row of what mote_renderer_set_meshes was given
+    const MoteVec3 *positions, *normals; // m, unit; one a vertex
+    const float *wetness;                // 0 to 1 a vertex: wet is darker and shines; NULL is dry
+} MoteRenderPose;
 
 // Many instances of one mesh and look are drawn at once, whatever their order.
 typedef struct MoteRenderInstance {
@@ -202,6 +210,8 @@ typedef struct MoteRenderScene {
     uint32_t group_count;            // a group beyond them has the last one's
     const MoteRenderInstance *instances;
     uint32_t instance_count;
+    const MoteRenderPose *poses;
+    uint32_t pose_count;
 } MoteRenderScene;
 
 // The defaults of every section above, no shapes, one material (water).
@@ -261,7 +271,8 @@ MOTE_API MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer);
 // A simulation's look at its current time. `camera` names one of the scene's `cameras`; NULL or "" is `camera`. The
 // arrays in *out belong to the simulation and hold until the next call with it.
 MOTE_API MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *camera, MoteRenderScene *out);
-// The meshes of its instances, for mote_renderer_set_meshes before the first picture; they never change. The arrays
+// The meshes of its instances, for mote_renderer_set_meshes before the first picture; they stay, and
+// those that move are moved by the poses of mote_simulation_render_scene. The arrays
 // belong to the simulation.
 MOTE_API MoteResult mote_simulation_render_meshes(MoteSimulation *simulation, const MoteRenderMesh **meshes,
                                                   uint32_t *count);

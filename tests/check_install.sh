@@ -34,6 +34,7 @@ for file in libmote.a libmote.so pkgconfig/mote.pc cmake/mote/mote-config.cmake 
 done
 [[ -n $(find "$prefix/share/mote/shaders" -name '*.spv') ]] || fail "no shader was installed"
 [[ -n $(find "$prefix/share/mote/scenes" -name '*.json') ]] || fail "no scene was installed"
+[[ -n $(find "$prefix/share/mote/scenes/meshes" -name "*.obj") ]] || fail "no mesh of a scene was installed"
 
 # System libraries may be named by their full path; this build, its source and the first prefix may not. A folder counts
 # where a path begins with it: it may be as short as /mote.

@@ -1,4 +1,5 @@
-// test_cup.c - liquid in a thin-walled cup for twenty seconds, poured or standing: not one particle may leak.
+// test_cup.c - liquid in thin-walled vessels for twenty seconds, poured or standing, made of boxes or of a mesh: not
+// one particle may leak.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,14 +7,18 @@
 
 #include "mote.h"
 #include <inttypes.h>
+#include <stdio.h>
 
-// Runs the small cup for `frames` frames and counts what left it, by `escaped` at the end: what is out stays out.
-static void run_cup(const char *const *overrides, uint32_t override_count, const char *backend, int frames)
+// Runs a small scene for `frames` frames and counts what left it, by `escaped` at the end: what is out stays out.
+static void run(const char *name, const char *const *overrides, uint32_t override_count, const char *backend,
+                int frames)
 {
     MoteScene *scene = NULL;
     MoteSimulation *simulation = NULL;
+    char path[512];
+    snprintf(path, sizeof path, MOTE_SOURCE_DIR "/scenes/small/%s.json", name);
     const MoteBackendOptions options = {.backend = backend};
-    if (mote_scene_load(MOTE_SOURCE_DIR "/scenes/small/cup.json", overrides, override_count, &scene) != MOTE_OK ||
+    if (mote_scene_load(path, overrides, override_count, &scene) != MOTE_OK ||
         mote_simulation_create(scene, &options, &simulation) != MOTE_OK) {
         fail_msg("%s", mote_error_message());
     }
@@ -25,7 +30,7 @@ static void run_cup(const char *const *overrides, uint32_t override_count, const
         }
     }
     const uint64_t put_in = filled + mote_simulation_emitted(simulation);
-    print_message("%s: %" PRIu64 " put in, %u there, %" PRIu64 " escaped after %.0f s\n", backend, put_in,
+    print_message("%s, %s: %" PRIu64 " put in, %u there, %" PRIu64 " escaped after %.0f s\n", name, backend, put_in,
                   mote_world_particle_count(world), mote_simulation_escaped(simulation),
                   mote_simulation_time(simulation));
     assert_true(put_in >= 1000);
@@ -38,13 +43,13 @@ static void run_cup(const char *const *overrides, uint32_t override_count, const
 static void pouring_for_twenty_seconds(void **state)
 {
     (void)state;
-    run_cup(NULL, 0, "cpu", 1200);
+    run("cup", NULL, 0, "cpu", 1200);
 }
 
 static void pouring_on_emulated_cuda(void **state)
 {
     (void)state;
-    run_cup(NULL, 0, "cuda", 300);
+    run("cup", NULL, 0, "cuda", 300);
 }
 
 // The bilateral constraint pulls as well as pushes: a full cup that is dropped in from above and sloshes.
@@ -53,13 +58,27 @@ static void standing_for_twenty_seconds(void **state)
     (void)state;
     const char *overrides[] = {"solver.density_mode=bilateral", "emitters=[]",
                                "fluids=[{\"position\": [0, 0.55, 0], \"size\": [0.45, 0.8, 0.45]}]"};
-    run_cup(overrides, 3, "cpu", 1200);
+    run("cup", overrides, 3, "cpu", 1200);
+}
+
+// A bowl that is a mesh: its distance field has a wall of two cells.
+static void a_bowl_for_twenty_seconds(void **state)
+{
+    (void)state;
+    run("bowl", NULL, 0, "cpu", 1200);
+}
+
+static void a_bowl_on_emulated_cuda(void **state)
+{
+    (void)state;
+    run("bowl", NULL, 0, "cuda", 240);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pouring_for_twenty_seconds),
-                                       cmocka_unit_test(pouring_on_emulated_cuda),
-                                       cmocka_unit_test(standing_for_twenty_seconds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pouring_for_twenty_seconds), cmocka_unit_test(pouring_on_emulated_cuda),
+        cmocka_unit_test(standing_for_twenty_seconds), cmocka_unit_test(a_bowl_for_twenty_seconds),
+        cmocka_unit_test(a_bowl_on_emulated_cuda)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "image_fixture.h"
 
-
 static void images_are_made_and_freed(void **state)
 {
     (void)state;

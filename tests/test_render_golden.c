@@ -1,4 +1,4 @@
-// Pictures of seven small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
+// Pictures of ten small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
 // were drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
 // differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.
 #include "golden_fixture.h"
@@ -29,6 +29,9 @@ static const Golden goldens[] = {
     {"dam_break", "normals", 30},
     {"dam_break", "thickness", 30},
     {"cup", "colliders", 120},
+    {"marbles", "liquid", 45},
+    {"flapping_fin", "liquid", 12}, // a mesh that moves
+    {"rock_pool", "liquid", 24},    // a mesh that gets wet
 };
 
 typedef struct Drawn {
@@ -45,13 +48,17 @@ static void end_simulation(Drawn *drawn)
 }
 
 // The portable kernels: their bits do not depend on the processor. A channel for the view of channels: height.
-static void start_simulation(Drawn *drawn, const Golden *golden)
+static void start_simulation(MoteRenderer *renderer, Drawn *drawn, const Golden *golden)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/scenes/small/%s.json", MOTE_SOURCE_DIR, golden->scene);
     MUST(mote_scene_load(path, NULL, 0, &drawn->scene));
     MUST(mote_simulation_create(drawn->scene, &(MoteBackendOptions){.backend = "cpu", .portable = true},
                                 &drawn->simulation));
+    const MoteRenderMesh *meshes;
+    uint32_t mesh_count;
+    MUST(mote_simulation_render_meshes(drawn->simulation, &meshes, &mesh_count));
+    MUST(mote_renderer_set_meshes(renderer, meshes, mesh_count));
     for (uint32_t frame = 0; frame < golden->frame; frame++) {
         MUST(mote_simulation_advance_frame(drawn->simulation));
     }
@@ -86,7 +93,7 @@ static void test_golden_pictures(void **state)
     for (uint32_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++) {
         if (drawn.name == NULL || strcmp(drawn.name, goldens[i].scene) != 0) {
             end_simulation(&drawn);
-            start_simulation(&drawn, &goldens[i]);
+            start_simulation(renderer, &drawn, &goldens[i]);
         }
         Image image = draw(renderer, &drawn, &goldens[i]);
         char name[128];
@@ -109,7 +116,7 @@ static void test_other_frames_differ(void **state)
     MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
     Drawn drawn = {0};
     const Golden at_30 = {"dam_break", "liquid", 30};
-    start_simulation(&drawn, &at_30);
+    start_simulation(renderer, &drawn, &at_30);
     Image before = draw(renderer, &drawn, &at_30);
     MUST(mote_simulation_advance_frame(drawn.simulation));
     Image after = draw(renderer, &drawn, &at_30);

@@ -481,7 +481,7 @@ static void test_errors(void **state)
                    "colliders[0].mesh: \"shape:bowl_shell\" cannot be a collider");
     expect_refused(
         "{ \"colliders\": [{ \"shape\": \"mesh\", \"mesh\": \"shape:box\", \"friction_texture\": \"scene.json\" }] }",
-        "shape:box has no texture coordinates");
+        "it has no texture coordinates, which friction_texture needs");
 }
 
 int main(void)

@@ -305,8 +305,8 @@ static void headers_that_do_not_fit_are_refused(void **state)
     memcpy(&good, damage.bytes, sizeof good);
 
     header = good;
-    header.version = 3;
-    expect_header_refused(&damage, &header, "version 3, this program reads version 2");
+    header.version = STATE_VERSION + 1;
+    expect_header_refused(&damage, &header, "version 4, this program reads version 3");
     header.version = 0;
     expect_header_refused(&damage, &header, "version 0");
     header = good;

@@ -5,6 +5,7 @@
 #include "body.glsl"
 layout(location = 0) out vec3 normal;
 layout(location = 1) flat out vec4 material; // rgb, roughness
+layout(location = 2) out float wet;
 
 void main()
 {
@@ -12,5 +13,6 @@ void main()
     const BodyVertex vertex = frame.body_vertices.at[instance.first + gl_VertexIndex];
     normal = unpack_direction(vertex.normal);
     material = instance.color;
+    wet = instance.wet != 0u ? frame.mesh_vertices.at[instance.wet - 1u + gl_VertexIndex].normal.w : 0.0;
     gl_Position = body_position(vertex, frame.view_projection);
 }

@@ -67,7 +67,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          NULL, 1, 1000000000, &s->every_given},
         {"size", OPTION_TEXT, &d->size, "WxH", "Pixels of a picture (1280x720)", NULL, 0, 0, NULL},
         {"out", OPTION_TEXT, &s->out, "PATH",
-         "A folder for frame_000000.png and so on, a film FILE.mp4 or FILE.webm, or one picture FILE.png or FILE.exr; "
+         "A folder for frame_000000.png and so on (and wet_N_000000.png of wet maps), a film FILE.mp4 or FILE.webm, or "
+         "one picture FILE.png or FILE.exr; "
          "without it the folder out/NAME of the scene's name",
          NULL, 0, 0, NULL},
         {"format", OPTION_CHOICE, &s->format, "NAME",
@@ -287,6 +288,9 @@ static MoteResult draw_and_write(Run *run)
         result = pictures_write(&run->still, run->renderer, frame, view);
     }
     result = result == MOTE_OK ? pictures_write(&run->pictures, run->renderer, frame, view) : result;
+    if (result == MOTE_OK && run->pictures.target == PICTURES_IN_FOLDER) {
+        result = mote_simulation_export_wet_maps(run->simulation, run->pictures.path);
+    }
     run->writing += clock_seconds() - start;
     return result;
 }

@@ -63,7 +63,9 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"set", OPTION_LIST, &s->overrides, "PATH=VALUE",
          "Override a value of the scene, as in --set solver.iterations=10; may be given many times", NULL, 0, 0, NULL},
         {"out", OPTION_TEXT, &s->folder, "DIR",
-         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene", NULL, 0, 0, NULL},
+         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene; wet maps to "
+         "wet_N_000000.png",
+         NULL, 0, 0, NULL},
         {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
         {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
@@ -201,6 +203,7 @@ static MoteResult write_frame(Run *run)
     MoteResult result = MOTE_OK;
     if (s->folder != NULL && frame % run->export_every == 0) {
         result = outputs_export_frame(run->simulation, s->folder, s->formats);
+        result = result == MOTE_OK ? mote_simulation_export_wet_maps(run->simulation, s->folder) : result;
     }
     if (result == MOTE_OK && s->statistics != NULL) {
         result = outputs_statistics_row(&run->statistics, run->simulation);

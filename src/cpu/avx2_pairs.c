@@ -29,11 +29,10 @@ static inline __m256 squared_distances(const vec4 *points, vec4 here, const uint
 
 // ---- Grains ------------------------------------------------------------------------------------------------
 
-// As `exponential`.
+// As `exponential`, of a number that is within its limits.
 static inline __m256 exponential_eight(__m256 x)
 {
-    const __m256 limit = _mm256_set1_ps(40.0f);
-    const __m256 y = _mm256_mul_ps(_mm256_min_ps(x, limit), _mm256_set1_ps(1.0f / 64.0f)); // x is not negative
+    const __m256 y = _mm256_mul_ps(x, _mm256_set1_ps(1.0f / 64.0f));
     __m256 e = _mm256_fmadd_ps(y, _mm256_set1_ps(1.0f / 24.0f), _mm256_set1_ps(1.0f / 6.0f));
     e = _mm256_fmadd_ps(y, e, _mm256_set1_ps(0.5f));
     e = _mm256_fmadd_ps(y, e, _mm256_set1_ps(1.0f));
@@ -44,22 +43,29 @@ static inline __m256 exponential_eight(__m256 x)
     return e;
 }
 
-// As `stack_factor` with heights above the ground.
-static inline __m256 stack_factors(const MoteView *view, Eight p)
+// What `stack_factor` takes the exponential of, with heights above the ground.
+static inline float stack_power(const MoteView *view, vec4 p)
+{
+    const float height = p.x * view->up.x + p.y * view->up.y + p.z * view->up.z - view->stack_ground;
+    return fminf(fmaxf(height, 0.0f) * view->stack_scaling, 40.0f);
+}
+
+static inline __m256 stack_powers(const MoteView *view, Eight p)
 {
     const __m256 height = _mm256_fmadd_ps(
         p.x, _mm256_set1_ps(view->up.x),
         _mm256_fmadd_ps(p.y, _mm256_set1_ps(view->up.y),
                         _mm256_fmsub_ps(p.z, _mm256_set1_ps(view->up.z), _mm256_set1_ps(view->stack_ground))));
-    return exponential_eight(
-        _mm256_mul_ps(_mm256_max_ps(height, _mm256_setzero_ps()), _mm256_set1_ps(view->stack_scaling)));
+    return _mm256_min_ps(_mm256_mul_ps(_mm256_max_ps(height, _mm256_setzero_ps()), _mm256_set1_ps(view->stack_scaling)),
+                         _mm256_set1_ps(40.0f));
 }
 
 // What all contacts of grain i have in common.
 typedef struct Grain {
     vec4 here, start;
     float reach;   // m
-    float weight;  // inverse mass, scaled by the stack's height
+    float power;   // of the stack's height
+    uint phase;    // of it and its like
     Material pair; // friction with its like
     bool rubs, scaled;
 } Grain;
@@ -87,8 +93,13 @@ static inline void add_grains(const MoteView *view, const Grain *grain, const ui
     const __m256 inverse = _mm256_div_ps(one, _mm256_max_ps(distance, tiny));
     const __m256 nx = _mm256_mul_ps(dx, inverse), ny = _mm256_mul_ps(dy, inverse), nz = _mm256_mul_ps(dz, inverse);
     const __m256 depth = _mm256_sub_ps(reach, distance);
-    const __m256 own = _mm256_set1_ps(grain->weight);
-    const __m256 other = grain->scaled ? _mm256_mul_ps(there.w, stack_factors(view, there)) : there.w;
+    // Of two factors of stacks only the ratio counts.
+    const __m256 own = _mm256_set1_ps(grain->here.w);
+    __m256 other = there.w;
+    if (grain->scaled) {
+        const __m256 higher = _mm256_sub_ps(stack_powers(view, there), _mm256_set1_ps(grain->power));
+        other = _mm256_mul_ps(other, exponential_eight(higher));
+    }
     const __m256 share = _mm256_and_ps(touching, _mm256_div_ps(own, _mm256_max_ps(_mm256_add_ps(own, other), tiny)));
     const __m256 push = _mm256_mul_ps(depth, share);
     sums->x = _mm256_fmadd_ps(nx, push, sums->x);
@@ -132,34 +143,59 @@ static inline bool all_alike(const MoteView *view, uint phase, const uint *list,
     return _mm256_movemask_epi8(same) == -1;
 }
 
-static vec4 correct_grain(const MoteView *view, uint i, uint phase, vec4 here, const uint *list, uint count)
+// What all grains of a phase have in common.
+static Grain grains_of(const MoteView *view, uint phase)
 {
     Grain grain = {
-        .here = here,
-        .start = view->positions[i],
         .reach = view->contact_distance,
+        .phase = phase,
         .pair = pair_material(view, phase, phase),
         .scaled = view->stack_scaling > 0.0f,
     };
-    grain.weight = here.w * stack_factor(view, i, v3_from_v4(here));
     grain.rubs = view->stabilizing == 0u && view->velocity_friction == 0u &&
                  (grain.pair.static_friction > 0.0f || grain.pair.kinetic_friction > 0.0f);
+    return grain;
+}
+
+static inline vec4 correct_grain(const MoteView *view, uint i, const Grain *grain, const uint *list, uint count)
+{
     const __m256 zero = _mm256_setzero_ps();
     GrainSums sums = {zero, zero, zero, zero};
     for (uint k = 0; k < count; k += 8) {
-        add_grains(view, &grain, list + k, i, &sums);
+        add_grains(view, grain, list + k, i, &sums);
     }
     return sum_four(sums.x, sums.y, sums.z, sums.contacts);
+}
+
+// Whether all particles there are have one phase: then no list needs to be looked at.
+static bool one_phase(const MoteView *view)
+{
+    const __m256i first = _mm256_set1_epi32((int)view->phases[0]);
+    const uint whole = view->particle_count / 8u * 8u;
+    bool same = true;
+    for (uint k = 0; k < whole && same; k += 8) {
+        const __m256i phases = _mm256_loadu_si256((const __m256i *)(view->phases + k));
+        same = _mm256_movemask_epi8(_mm256_cmpeq_epi32(phases, first)) == -1;
+    }
+    for (uint k = whole; k < view->particle_count && same; k++) {
+        same = view->phases[k] == view->phases[0];
+    }
+    return same;
 }
 
 // ---- The twins ---------------------------------------------------------------------------------------------
 
 void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
 {
+    if (begin >= end) {
+        return;
+    }
     const float reach = longest_reach(view);
     const __m256 squared_reach = _mm256_set1_ps(reach * reach);
     const bool plain = view->member_count == 0u && view->adhesion_range <= 0.0f && view->stack_by_contacts == 0u &&
                        view->rolling == 0u;
+    const bool uniform = plain && one_phase(view);
+    Grain grain = grains_of(view, view->phases[begin]);
     for (uint i = begin; i < end; i++) {
         const vec4 here = view->contact_points[i];
         if (here.w <= 0.0f) {
@@ -171,8 +207,15 @@ void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
         const uint count = view->neighbour_counts[i];
         const uint cluster = rigid_cluster_of(view, i);
         vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (plain && (phase & (PHASE_FLUID | PHASE_SELF)) == PHASE_SELF && all_alike(view, phase, list, count)) {
-            sum = correct_grain(view, i, phase, here, list, count);
+        if (plain && (phase & (PHASE_FLUID | PHASE_SELF)) == PHASE_SELF &&
+            (uniform || all_alike(view, phase, list, count))) {
+            if (phase != grain.phase) {
+                grain = grains_of(view, phase);
+            }
+            grain.here = here;
+            grain.start = view->positions[i];
+            grain.power = stack_power(view, here);
+            sum = correct_grain(view, i, &grain, list, count);
         } else {
             for (uint k = 0; k < count; k += 8) {
                 const __m256 squared = squared_distances(view->contact_points, here, list + k);
@@ -193,22 +236,23 @@ void avx2_count_contacts(const MoteView *view, uint begin, uint end)
     const float reach = longest_reach(view);
     const __m256 squared_reach = _mm256_set1_ps(reach * reach);
     for (uint i = begin; i < end; i++) {
-        if (rigid_cluster_of(view, i) == NONE) {
+        const uint cluster = rigid_cluster_of(view, i);
+        if (cluster == NONE) {
             continue;
         }
         const vec4 here = view->contact_points[i];
         const uint phase = view->phases[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        float contacts = 0.0f;
+        Spread spread = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
         for (uint k = 0; k < count; k += 8) {
             const __m256 squared = squared_distances(view->contact_points, here, list + k);
             for (int left = near_and_touching(view, i, phase, list + k, squared, squared_reach); left != 0;
                  left &= left - 1) {
-                contacts += pairs_overlap(view, i, list[k + (uint)__builtin_ctz((unsigned)left)]) ? 1.0f : 0.0f;
+                spread = add_contact(view, spread, i, list[k + (uint)__builtin_ctz((unsigned)left)], here, cluster);
             }
         }
-        view->pushes[i] = v4(0.0f, 0.0f, 0.0f, contacts);
+        store_spread(view, i, spread);
     }
 }
 #else

@@ -425,10 +425,10 @@ MoteResult builder_finish(MeshBuilder *builder, const char *name, Mesh *out)
     if (result == MOTE_OK) {
         result = mesh_check(out, name);
     }
-    if (result == MOTE_OK) {
+    if (result == MOTE_OK && !builder->plain) {
         result = mesh_tidy(out, name);
     }
-    if (result == MOTE_OK) {
+    if (result == MOTE_OK && !builder->plain) {
         result = mesh_make_normals(out, MESH_CREASE);
     }
     if (result != MOTE_OK) {

@@ -25,6 +25,21 @@ typedef struct Mesh {
 MoteResult mesh_load(const char *reference, const char *folder, Mesh *out);
 void mesh_free(Mesh *mesh);
 
+// Poses of one mesh: the same vertices and triangles at other places.
+typedef struct MeshSequence {
+    Mesh mesh;       // in its first pose, with normals, degenerate triangles included
+    uint32_t count;  // of poses
+    MoteVec3 *poses; // m, vertex_count a pose
+} MeshSequence;
+
+// At least two references (see mesh_load), whose files list the same triangles in the same order; uvs are the first's.
+MoteResult mesh_sequence_load(const char *const *references, uint32_t count, const char *folder, MeshSequence *out);
+void mesh_sequence_free(MeshSequence *sequence);
+// Normals of a mesh that has moved since mesh_make_normals: edges that were sharp stay so. `groups` (from
+// mesh_normal_groups, of the mesh as it was) numbers the vertices that share a normal.
+MoteResult mesh_normal_groups(const Mesh *mesh, uint32_t *groups);
+MoteResult mesh_move_normals(const Mesh *mesh, const uint32_t *groups, MoteVec3 *normals);
+
 // Zeroed arrays of these sizes; `name` is for the message where memory lacks.
 MoteResult mesh_make(uint32_t vertex_count, uint32_t triangle_count, bool uvs, const char *name, Mesh *out);
 MoteResult mesh_copy(const Mesh *mesh, Mesh *out);

@@ -14,12 +14,13 @@ typedef struct MeshBuilder {
     Mesh mesh;
     uint32_t vertex_capacity, triangle_capacity;
     bool failed;
+    bool plain; // finished as it is, only checked: vertices keep their numbers
 } MeshBuilder;
 
 uint32_t builder_vertex(MeshBuilder *builder, Vector position); // its index
 void builder_triangle(MeshBuilder *builder, uint32_t a, uint32_t b, uint32_t c);
 // The finished mesh: vertices equal in position and uv made one, triangles without area and unused vertices dropped,
-// checked, with normals. Frees what it cannot give.
+// checked, with normals; of a plain one only checked. Frees what it cannot give.
 MoteResult builder_finish(MeshBuilder *builder, const char *name, Mesh *out);
 MoteResult mesh_tidy(Mesh *mesh, const char *name);
 
@@ -33,7 +34,9 @@ static inline Vector triangle_cross(const Mesh *mesh, uint32_t triangle)
 }
 
 // shape:NAME?... ; `text` is what follows "shape:".
-MoteResult mesh_generate(const char *reference, const char *text, Mesh *out);
+MoteResult mesh_generate(const char *reference, const char *text, bool plain, Mesh *out);
+// As mesh_load; `plain` leaves vertices and triangles as the file has them, without normals.
+MoteResult mesh_load_as(const char *reference, const char *folder, bool plain, Mesh *out);
 
 // The generators of scenery, in mesh_scenery.c; values in the order of their parameters.
 void generate_rocks(MeshBuilder *builder, const double *values);

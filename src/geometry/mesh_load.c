@@ -155,7 +155,7 @@ static MoteResult check_polygons(const struct aiScene *scene, const char *path)
     return MOTE_OK;
 }
 
-static MoteResult gather(const struct aiScene *scene, const char *path, Mesh *out)
+static MoteResult gather(const struct aiScene *scene, const char *path, bool plain, Mesh *out)
 {
     Gathering all = {.path = path};
     MoteResult result = walk(scene, path, count_mesh, &all);
@@ -171,11 +171,11 @@ static MoteResult gather(const struct aiScene *scene, const char *path, Mesh *ou
         mesh_free(&all.mesh);
         return result;
     }
-    MeshBuilder builder = {.mesh = all.mesh};
+    MeshBuilder builder = {.mesh = all.mesh, .plain = plain};
     return builder_finish(&builder, path, out);
 }
 
-static MoteResult import(const char *path, const char *extension, const char *bytes, size_t size, Mesh *out)
+static MoteResult import(const char *path, const char *extension, const char *bytes, size_t size, bool plain, Mesh *out)
 {
     // glTF names other files; all other formats are read from the very bytes that were checked.
     const struct aiScene *scene = strcmp(extension, "gltf") == 0
@@ -191,7 +191,7 @@ static MoteResult import(const char *path, const char *extension, const char *by
             return mote_fail(MOTE_ERROR_INPUT, "%s: its polygons cannot be made triangles: %s", path,
                              aiGetErrorString());
         }
-        result = gather(triangulated, path, out);
+        result = gather(triangulated, path, plain, out);
     }
     aiReleaseImport(scene);
     return result;
@@ -218,7 +218,7 @@ static bool known_extension(const char *path, char *extension)
     return false;
 }
 
-static MoteResult load_file(const char *path, Mesh *out)
+static MoteResult load_file(const char *path, bool plain, Mesh *out)
 {
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -244,7 +244,7 @@ static MoteResult load_file(const char *path, Mesh *out)
     }
     if (result == MOTE_OK) {
 #pragma omp critical(mesh_import) // assimp's last error belongs to the process
-        result = import(path, extension, bytes, size, out);
+        result = import(path, extension, bytes, size, plain, out);
     }
     free(bytes);
     return result;
@@ -260,7 +260,7 @@ static bool has_parent_step(const char *path)
     return false;
 }
 
-static MoteResult load_package(const char *reference, const char *name, Mesh *out)
+static MoteResult load_package(const char *reference, const char *name, bool plain, Mesh *out)
 {
     const char *folders = getenv("XDG_DATA_DIRS");
     if (folders == NULL || folders[0] == '\0') {
@@ -276,7 +276,7 @@ static MoteResult load_package(const char *reference, const char *name, Mesh *ou
         const int written = snprintf(path, sizeof path, "%.*s/%s", (int)size, at, name);
         struct stat status;
         if (size > 0 && written > 0 && (size_t)written < sizeof path && stat(path, &status) == 0) {
-            return load_file(path, out);
+            return load_file(path, plain, out);
         }
         at += size + (at[size] == ':' ? 1 : 0);
     }
@@ -287,12 +287,17 @@ static MoteResult load_package(const char *reference, const char *name, Mesh *ou
 
 MoteResult mesh_load(const char *reference, const char *folder, Mesh *out)
 {
+    return mesh_load_as(reference, folder, false, out);
+}
+
+MoteResult mesh_load_as(const char *reference, const char *folder, bool plain, Mesh *out)
+{
     *out = (Mesh){0};
     if (strncmp(reference, "shape:", 6) == 0) {
-        return mesh_generate(reference, reference + 6, out);
+        return mesh_generate(reference, reference + 6, plain, out);
     }
     if (strncmp(reference, "package:", 8) == 0) {
-        return load_package(reference, reference + 8, out);
+        return load_package(reference, reference + 8, plain, out);
     }
     char path[PATH_SIZE];
     const bool relative = reference[0] != '/' && folder != NULL && folder[0] != '\0';
@@ -301,5 +306,5 @@ MoteResult mesh_load(const char *reference, const char *folder, Mesh *out)
         return mote_fail(MOTE_ERROR_INPUT, "a mesh's reference is %s, expected a path, package:PATH or shape:NAME",
                          reference[0] == '\0' ? "empty" : "too long");
     }
-    return load_file(path, out);
+    return load_file(path, plain, out);
 }

@@ -243,7 +243,7 @@ static MoteResult read_parameter(const char *reference, const Shape *shape, cons
                      reference, (int)(size < 64 ? size : 64), text, known);
 }
 
-MoteResult mesh_generate(const char *reference, const char *text, Mesh *out)
+MoteResult mesh_generate(const char *reference, const char *text, bool plain, Mesh *out)
 {
     const size_t length_of_name = strcspn(text, "?");
     const Shape *shape = NULL;
@@ -274,7 +274,7 @@ MoteResult mesh_generate(const char *reference, const char *text, Mesh *out)
         return mote_fail(MOTE_ERROR_INPUT, "%s: minor is %g, expected less than major, %g", reference, values[1],
                          values[0]);
     }
-    MeshBuilder builder = {0};
+    MeshBuilder builder = {.plain = plain};
     shape->generate(&builder, values);
     return builder_finish(&builder, reference, out);
 }

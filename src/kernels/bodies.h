@@ -73,24 +73,28 @@ FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
     return (LOAD(clusters, cluster).flags & CLUSTER_RIGID) != 0u ? cluster : NONE;
 }
 
-// The body's surface as its particle sees it (UPP section 5.1): outward gradient of the signed distance (xyz), turned
-// with the body, and the distance (w). At edges and corners a particle has up to MEMBER_FACES such planes: the one that
-// faces `direction` most is taken. NO_FIELD in w: a plain sphere, or none faces there.
+FUNCTION bool has_plane(VIEW_COMMA uint i)
+{
+    const uint member = PARAMETER(member_count) != 0u ? LOAD(members, i) : NONE;
+    return member != NONE && LOAD(member_fields, member * MEMBER_FACES).w < NO_FIELD &&
+           LOAD(member_fields, member * MEMBER_FACES + 1u).w < NO_FIELD;
+}
+
+// The plane of the body's surface near its particle that faces `direction` most: outward normal, turned with the body
+// (xyz), and signed distance (w). At edges and corners there are several, where the surface is curved none: what lies
+// aside of a particle is then not where its plane says. NO_FIELD in w: none faces there.
 FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
 {
     const vec4 none = v4(0.0f, 0.0f, 0.0f, NO_FIELD);
-    if (PARAMETER(member_count) == 0u) {
+    if (!has_plane(VIEW_HERE_COMMA i)) {
         return none;
     }
     const uint member = LOAD(members, i);
-    if (member == NONE || LOAD(member_fields, member * MEMBER_FACES).w >= NO_FIELD) {
-        return none;
-    }
     const vec4 rotation = LOAD(cluster_rotations, LOAD(member_clusters, member));
     const vec3 local = rotate_back(rotation, direction);
     vec4 best = none;
     float best_along = least;
-    for (uint face = 0u; face < MEMBER_FACES; face++) {
+    for (uint face = 1u; face < MEMBER_FACES; face++) {
         const vec4 field = LOAD(member_fields, member * MEMBER_FACES + face);
         const float along = v3_dot(v3_from_v4(field), local);
         if (field.w < NO_FIELD && along > best_along) {
@@ -101,7 +105,8 @@ FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
     return best.w < NO_FIELD ? v4_from_v3(rotate(rotation, v3_from_v4(best)), best.w) : none;
 }
 
-// The nearest part of its body's surface, wherever it faces.
+// The nearest part of its body's surface, wherever it faces (UPP section 5.1): outward gradient of the signed distance,
+// and the distance. NO_FIELD: a plain sphere.
 FUNCTION vec4 surface_of(VIEW_COMMA uint i)
 {
     const uint member = PARAMETER(member_count) != 0u ? LOAD(members, i) : NONE;
@@ -278,22 +283,6 @@ KERNEL(place_members)
     }
     const vec3 place = place_of_entry(VIEW_HERE_COMMA LOAD(member_entries, LOAD(member_starts, i)), cluster);
     STORE(predicted, slot, v4_from_v3(place, LOAD(predicted, slot).w));
-}
-
-// How many contacts share the mass of a rigid body: an iteration that finds more scales back what they did.
-KERNEL(count_cluster_contacts)
-{
-    const Cluster cluster = LOAD(clusters, i);
-    if ((cluster.flags & CLUSTER_RIGID) == 0u) {
-        return;
-    }
-    float contacts = 0.0f;
-    for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
-        contacts += slot != NONE ? LOAD(pushes, slot).w : 0.0f;
-    }
-    const vec4 centre = LOAD(cluster_centres, i);
-    STORE(cluster_centres, i, v4_from_v3(v3_from_v4(centre), max_f32(contacts, 1.0f)));
 }
 
 #endif

@@ -133,7 +133,8 @@ KERNEL(solve_contacts)
             }
             vec3 local = to_shape(shape, p);
             if (solid) {
-                const vec4 swept = sweep(VIEW_HERE_COMMA shape, to_shape_at_start(shape, start), local, margin);
+                const vec3 begun = start_in_shape(VIEW_HERE_COMMA shape, start);
+                const vec4 swept = sweep(VIEW_HERE_COMMA shape, begun, local, margin);
                 if (swept.w > 0.0f) {
                     local = v3_from_v4(swept);
                     p = from_shape(shape, local);
@@ -186,7 +187,7 @@ KERNEL(stabilize_contacts)
     bool moved = false;
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
-        const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape_at_start(shape, p), margin);
+        const vec4 way_out = penetration(VIEW_HERE_COMMA shape, start_in_shape(VIEW_HERE_COMMA shape, p), margin);
         if (way_out.w > 0.0f) {
             p = v3_add_scaled(p, rotate(shape.start_rotation, v3_from_v4(way_out)), way_out.w);
             moved = true;

@@ -19,6 +19,7 @@
 #include "matching.h"
 #include "dynamics.h"
 #include "pairs.h"
+#include "splitting.h"
 #include "stacks.h"
 #include "spins.h"
 #include "forces.h"

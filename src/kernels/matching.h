@@ -123,11 +123,14 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const vec3 start = v3_from_v4(LOAD(positions, slot));
     vec3 arm = rotate(pose.rotation, rest);
     const vec3 p = v3_add(pose.centre, arm);
-    vec3 local = stabilizing ? to_shape_at_start(shape, p) : to_shape(shape, p);
+    vec3 local = to_shape(shape, p);
+    if (stabilizing) {
+        local = start_in_shape(VIEW_HERE_COMMA shape, p);
+    }
     vec3 normal = v3(0.0f, 1.0f, 0.0f);
     float depth = 0.0f;
     if (!stabilizing && shape_is_solid(shape)) {
-        const vec4 swept = sweep(VIEW_HERE_COMMA shape, to_shape_at_start(shape, start), local, margin);
+        const vec4 swept = sweep(VIEW_HERE_COMMA shape, start_in_shape(VIEW_HERE_COMMA shape, start), local, margin);
         if (swept.w > 0.0f) { // back to where it entered
             const vec3 way = v3_sub(from_shape(shape, v3_from_v4(swept)), p);
             depth = v3_length(way);
@@ -274,12 +277,14 @@ KERNEL(match_clusters)
     const vec4 x = sum_of_chunks(VIEW_HERE_COMMA cluster, 1u);
     if ((cluster.flags & CLUSTER_RIGID) != 0u) {
         // More contacts than the mass was split among would move it too far.
-        const float share = min_f32(centre.w / max_f32(x.w, 1.0f), 1.0f);
+        const vec4 counted = LOAD(cluster_origins, i);
+        const float share = min_f32(counted.w / max_f32(x.w, 1.0f), 1.0f);
         const vec3 angle = v3_scale(inverse_inertia_times(cluster, rotation, v3_from_v4(x)), share);
         Pose pose = {turn_by(rotation, v3_limit(angle, TURN_LIMIT)), v3_add_scaled(v3_from_v4(centre), mean, share),
                      0.0f};
         pose = leave_shapes(VIEW_HERE_COMMA cluster, i, pose);
-        STORE(cluster_centres, i, v4_from_v3(pose.centre, max_f32(centre.w, x.w)));
+        STORE(cluster_centres, i, v4_from_v3(pose.centre, centre.w / share));
+        STORE(cluster_origins, i, v4_from_v3(v3_from_v4(counted), max_f32(counted.w, x.w)));
         STORE(cluster_rotations, i, pose.rotation);
         return;
     }

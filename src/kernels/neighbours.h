@@ -223,23 +223,32 @@ FUNCTION uint neighbour_slot(uint start, uint k)
     return start * NEIGHBOUR_BLOCK + k;
 }
 
+// The group of a particle whose like is left out of its list, or NONE: a body's own particles, which are most of those
+// around it.
+FUNCTION uint unlisted_group(VIEW_COMMA uint i)
+{
+    const uint phase = LOAD(phases, i);
+    return PARAMETER(apart_only) != 0u && (phase & PHASE_SELF) == 0u ? phase & PHASE_GROUP : NONE;
+}
+
 KERNEL(count_neighbours)
 {
     const vec3 position = v3_from_v4(LOAD(predicted, i));
     const float squared_support = PARAMETER(support_squared);
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
 
+    const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
     uint count = 0u;
     for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support) {
+            if (v3_dot(offset, offset) < squared_support && j != i &&
+                (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
                 count++;
             }
         }
     }
-    count -= 1u; // itself
     STORE(neighbour_counts, i, count);
     STORE(neighbour_starts, i, (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK);
     if (count > LOAD(counters, COUNTER_NEIGHBOURS_MAX)) {
@@ -253,13 +262,15 @@ KERNEL(fill_neighbours)
     const float squared_support = PARAMETER(support_squared);
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
     const uint start = LOAD(neighbour_starts, i);
+    const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
 
     uint count = 0u;
     for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i) {
+            if (v3_dot(offset, offset) < squared_support && j != i &&
+                (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
                 STORE(neighbours, neighbour_slot(start, count), j);
                 count++;
             }

@@ -65,6 +65,9 @@ FUNCTION vec4 pair_contact(VIEW_COMMA uint i, uint j, vec3 offset, float reach)
     if (PARAMETER(member_count) == 0u) {
         return v4_from_v3(direct, reach - distance);
     }
+    if (distance >= reach && !has_plane(VIEW_HERE_COMMA i) && !has_plane(VIEW_HERE_COMMA j)) {
+        return v4_from_v3(direct, reach - distance); // only planes reach farther
+    }
     const vec4 own = surface_of(VIEW_HERE_COMMA i);
     const vec4 other = surface_of(VIEW_HERE_COMMA j);
     const float own_depth = fabsf(own.w);
@@ -215,36 +218,6 @@ KERNEL(shift_predicted)
     const vec4 candidate = LOAD(predicted, i);
     const vec3 shift = v3_sub(v3_from_v4(LOAD(estimates, i)), v3_from_v4(LOAD(positions, i)));
     STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
-}
-
-FUNCTION bool pairs_overlap(VIEW_COMMA uint i, uint j)
-{
-    const vec3 offset = v3_sub(v3_from_v4(LOAD(contact_points, i)), v3_from_v4(LOAD(contact_points, j)));
-    const float reach = pair_reach(VIEW_HERE_COMMA LOAD(phases, i), LOAD(phases, j));
-    return pair_contact(VIEW_HERE_COMMA i, j, offset, reach).w > 0.0f;
-}
-
-// Contacts that a rigid body's particle has at the beginning of the iterations, in w of its push.
-KERNEL(count_contacts)
-{
-    if (rigid_cluster_of(VIEW_HERE_COMMA i) == NONE) {
-        return;
-    }
-    const vec4 here = LOAD(contact_points, i);
-    const uint phase = LOAD(phases, i);
-    const uint count = LOAD(neighbour_counts, i);
-    const uint start = LOAD(neighbour_starts, i);
-    const float longest = longest_reach(VIEW_HERE);
-    float contacts = 0.0f;
-    for (uint k = 0u; k < count; k++) {
-        const uint j = LOAD(neighbours, neighbour_slot(start, k));
-        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
-        const uint other_phase = LOAD(phases, j);
-        if (v3_dot(offset, offset) < longest * longest && can_touch(phase, other_phase)) {
-            contacts += pairs_overlap(VIEW_HERE_COMMA i, j) ? 1.0f : 0.0f;
-        }
-    }
-    STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, contacts));
 }
 
 KERNEL(clear_pushes)

@@ -106,6 +106,24 @@ FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
     return surface_vec3(VIEW_HERE_COMMA field, field.velocities, point);
 }
 
+// Where a point of the step's beginning is in the shape's frame. A field is that of the mesh as it is when the step
+// ends: the point goes along with the animated surface near it, and so keeps the distance to it that it began with.
+// Beyond the box of known distances nothing is near.
+FUNCTION vec3 start_in_shape(VIEW_COMMA Shape shape, vec3 start)
+{
+    const vec3 local = to_shape_at_start(shape, start);
+    if (shape.kind != SHAPE_FIELD) {
+        return local;
+    }
+    const Field field = LOAD(fields, shape.data);
+    if (field.velocities == FIELD_NONE || local.x < field.lowest.x || local.y < field.lowest.y ||
+        local.z < field.lowest.z || local.x > field.highest.x || local.y > field.highest.y ||
+        local.z > field.highest.z) {
+        return local;
+    }
+    return v3_add_scaled(local, surface_velocity(VIEW_HERE_COMMA shape, local), PARAMETER(time_step));
+}
+
 // What the shape's friction is multiplied by where p is nearest to it.
 FUNCTION float surface_roughness(VIEW_COMMA Shape shape, vec3 p)
 {

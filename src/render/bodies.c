@@ -131,7 +131,8 @@ static MeshInstance place(const MoteRenderInstance *instance, const MeshRange *m
                           .position = {p.x, p.y, p.z, instance->scale},
                           .color = {mesh->color.x * t.x, mesh->color.y * t.y, mesh->color.z * t.z, mesh->color.w},
                           .first = first_vertex,
-                          .member_offset = instance->member_offset};
+                          .member_offset = instance->member_offset,
+                          .wet = mesh->wet ? mesh->first_vertex + 1 : 0};
 }
 
 // Rows of instances, and what of them is drawn at once; returns how many vertices they have together.

@@ -550,6 +550,8 @@ MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const Mo
     MoteResult result = check_picture(renderer, picture);
     result = result == MOTE_OK ? choose_view(picture->view, frame) : result;
     result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;
+    result = result == MOTE_OK ? mesh_set_move(&renderer->device, &renderer->meshes, scene->poses, scene->pose_count)
+                               : result;
     result = result == MOTE_OK ? renderer_resize(renderer, picture->width, picture->height) : result;
     if (result != MOTE_OK) {
         return result;

@@ -359,6 +359,10 @@ static bool add_mesh(const MoteRenderMesh *mesh, Tables *tables, MeshRange *rang
     for (uint32_t k = 0; k < range->level_count && done; k++) {
         done = add_level(&draft.levels, k, draft.first, draft.places, tables, range);
     }
+    if (mesh->moves && mesh->members == NULL) {
+        range->places = draft.places;
+        draft.places = NULL;
+    }
     free_draft(&draft);
     tables->vertex_count += mesh->vertex_count;
     tables->binding_count += mesh->members != NULL ? mesh->vertex_count : 0;
@@ -458,12 +462,67 @@ MoteResult mesh_set_create(Device *device, const MoteRenderMesh *meshes, uint32_
     return result;
 }
 
+static MoteResult check_pose(const MeshSet *set, const MoteRenderPose *pose, uint32_t number)
+{
+    if (pose->mesh >= set->count || set->meshes[pose->mesh].places == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "pose %u is of mesh %u, which is not one of the renderer's that move",
+                         number, pose->mesh);
+    }
+    for (uint32_t v = 0; v < set->meshes[pose->mesh].vertex_count; v++) {
+        if (!is_finite(pose->positions[v]) || !is_finite(pose->normals[v])) {
+            return mote_fail(MOTE_ERROR_INPUT, "pose %u: vertex %u has a %s that is not finite", number, v,
+                             is_finite(pose->positions[v]) ? "normal" : "position");
+        }
+    }
+    return MOTE_OK;
+}
+
+MoteResult mesh_set_move(Device *device, MeshSet *set, const MoteRenderPose *poses, uint32_t count)
+{
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
+        result = check_pose(set, &poses[i], i);
+        if (result != MOTE_OK) {
+            break;
+        }
+        MeshRange *range = &set->meshes[poses[i].mesh];
+        const size_t bytes = range->vertex_count * sizeof(MeshVertex);
+        Buffer staging;
+        result = buffer_create(device, "mesh pose", BUFFER_UPLOAD, bytes, &staging);
+        if (result != MOTE_OK) {
+            break;
+        }
+        MeshVertex *vertices = staging.mapped;
+        range->reach = 0.0f;
+        range->wet = poses[i].wetness != NULL;
+        for (uint32_t v = 0; v < range->vertex_count; v++) {
+            const MoteVec3 p = poses[i].positions[v], n = poses[i].normals[v];
+            const float wet = range->wet ? fminf(fmaxf(poses[i].wetness[v], 0.0f), 1.0f) : 0.0f;
+            const MeshVertex vertex = {.position = {p.x, p.y, p.z, 0.0f}, .normal = {n.x, n.y, n.z, wet}};
+            vertices[range->places[v]] = vertex;
+            range->reach = fmaxf(range->reach, length_of(vertex.position));
+        }
+        buffer_flush(device, &staging);
+        result = device_begin(device);
+        if (result == MOTE_OK) {
+            const VkBufferCopy region = {0, range->first_vertex * sizeof(MeshVertex), bytes};
+            vkCmdCopyBuffer(device->commands, staging.handle, set->vertices.handle, 1, &region);
+            result = device_submit(device);
+        }
+        buffer_destroy(device, &staging);
+    }
+    return result;
+}
+
 void mesh_set_destroy(Device *device, MeshSet *set)
 {
     buffer_destroy(device, &set->vertices);
     buffer_destroy(device, &set->bindings);
     buffer_destroy(device, &set->triangles);
     buffer_destroy(device, &set->adjacency);
+    for (uint32_t m = 0; m < set->count; m++) {
+        free(set->meshes[m].places);
+    }
     free(set->meshes);
     memset(set, 0, sizeof *set);
 }

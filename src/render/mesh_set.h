@@ -24,6 +24,8 @@ typedef struct MeshRange {
     uint32_t member_count;  // 0: it follows none
     bool closed;            // no edge is open and triangles face outwards: their backs are never seen
     bool deforms;
+    uint32_t *places; // of a mesh that moves: where each of the caller's vertices is among its own; NULL for others
+    bool wet;         // its vertices say how wet they are
     float reach; // m: from the origin to the farthest vertex, or from a member to the farthest vertex that follows it
     vec4 color;  // rgb, roughness
 } MeshRange;
@@ -36,6 +38,8 @@ typedef struct MeshSet {
 
 // An error leaves *out empty.
 MoteResult mesh_set_create(Device *device, const MoteRenderMesh *meshes, uint32_t count, MeshSet *out);
+// Brings the vertices of meshes that move to the device.
+MoteResult mesh_set_move(Device *device, MeshSet *set, const MoteRenderPose *poses, uint32_t count);
 void mesh_set_destroy(Device *device, MeshSet *set); // an empty struct is fine
 
 #endif

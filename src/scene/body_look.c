@@ -91,8 +91,34 @@ static MoteResult make_meshes(MoteSimulation *simulation)
         look->collider_rows[i] = MOTE_NONE;
         if (scene_collider_has_mesh(collider)) {
             look->collider_rows[i] = look->mesh_count;
-            look->meshes[look->mesh_count++] =
-                posed_mesh(&simulation->collider_meshes[i].mesh, scene_material(values, collider->material));
+            MoteRenderMesh *mesh = &look->meshes[look->mesh_count++];
+            *mesh = posed_mesh(&simulation->collider_meshes[i].mesh, scene_material(values, collider->material));
+            mesh->moves = collider->mesh_sequence != NULL || collider->wet_map > 0;
+        }
+    }
+    return result;
+}
+
+MoteResult simulation_collider_poses(MoteSimulation *simulation, double time, uint32_t *count)
+{
+    const SceneValues *values = &simulation->scene->values;
+    SimulationLook *look = &simulation->look;
+    MoteResult result = MOTE_OK;
+    *count = 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider) && result == MOTE_OK; i++) {
+        const SceneCollider *collider = SCENE_AT(values, collider, i);
+        ColliderMesh *row = &simulation->collider_meshes[i];
+        if (collider->mesh_sequence != NULL) {
+            result = scene_pose_collider_mesh(collider, time, row);
+        }
+        if (collider->wet_map > 0 && result == MOTE_OK) {
+            result = simulation_wetness(simulation, i, row->wetness);
+        }
+        if (collider->mesh_sequence != NULL || collider->wet_map > 0) {
+            look->poses[(*count)++] = (MoteRenderPose){.mesh = look->collider_rows[i],
+                                                       .positions = row->mesh.positions,
+                                                       .normals = row->mesh.normals,
+                                                       .wetness = row->wetness};
         }
     }
     return result;
@@ -138,13 +164,16 @@ MoteResult simulation_body_look_make(MoteSimulation *simulation)
     free(look->body_meshes);
     free(look->collider_rows);
     free(look->instances);
+    free(look->poses);
     look->mesh_count = 0;
+    look->poses = calloc(colliders + 1u, sizeof *look->poses);
     look->meshes = calloc(bodies + colliders + 1u, sizeof *look->meshes);
     look->body_meshes = calloc(bodies + 1u, sizeof *look->body_meshes);
     look->collider_rows = calloc(colliders + 1u, sizeof *look->collider_rows);
     look->instances = calloc(simulation->bodies.copy_count + colliders + 1u, sizeof *look->instances);
     MoteResult result =
-        look->meshes != NULL && look->body_meshes != NULL && look->collider_rows != NULL && look->instances != NULL
+        look->meshes != NULL && look->body_meshes != NULL && look->collider_rows != NULL && look->instances != NULL &&
+                look->poses != NULL
             ? make_meshes(simulation)
             : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of its bodies", simulation->scene->path);
     return result == MOTE_OK ? make_groups(simulation) : result;

@@ -13,6 +13,7 @@
 #define FITS_STRING(field) _Generic(&(field), char(*)[SCENE_NAME_SIZE] : 1, default : 0)
 #define FITS_PATH(field)   _Generic((field), const char * : 1, default : 0)
 #define FITS_MESH(field)   FITS_PATH(field)
+#define FITS_MESHES(field) _Generic((field), const SceneSequence * : 1, default : 0)
 #define FITS_CHOICE(field) FITS_UINT(field)
 #define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
     _Static_assert(FITS_##type(((scene_type_##section *)0)->field), #section "." #field " is not a " #type);
@@ -76,7 +77,8 @@ void scene_key_store(const SceneKey *key, void *element, const double *numbers)
     case SCENE_STRING:
     case SCENE_PATH:
     case SCENE_MESH:
-        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH && key->type != SCENE_MESH);
+    case SCENE_MESHES:
+        MOTE_ASSERT(key->type < SCENE_STRING || key->type > SCENE_MESHES);
         break;
     }
 }
@@ -117,7 +119,8 @@ void scene_key_fetch(const SceneKey *key, const void *element, double *numbers)
     case SCENE_STRING:
     case SCENE_PATH:
     case SCENE_MESH:
-        MOTE_ASSERT(key->type != SCENE_STRING && key->type != SCENE_PATH && key->type != SCENE_MESH);
+    case SCENE_MESHES:
+        MOTE_ASSERT(key->type < SCENE_STRING || key->type > SCENE_MESHES);
         break;
     }
 }
@@ -166,6 +169,11 @@ static void store_default(const SceneKey *key, void *element)
     if (key->type == SCENE_STRING || key->type == SCENE_PATH || key->type == SCENE_MESH) {
         MOTE_ASSERT(key->type == SCENE_STRING || json_string_length(value) == 0);
         scene_key_store_string(key, element, key->type == SCENE_STRING ? json_string_value(value) : "");
+        json_decref(value);
+        return;
+    }
+    if (key->type == SCENE_MESHES) { // the element was cleared: no meshes
+        MOTE_ASSERT(json_is_array(value) && json_array_size(value) == 0);
         json_decref(value);
         return;
     }

@@ -246,7 +246,15 @@ static void check_collider_mesh(SceneReader *reader, uint32_t i)
     const bool needed = collider->shape == MOTE_SHAPE_HULL || collider->shape == MOTE_SHAPE_FIELD;
     const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
     const ScenePath mesh = path_to_key(&parent, "mesh"), inside_out = path_to_key(&parent, "inside_out");
-    if (needed != (collider->mesh[0] != '\0')) {
+    const ScenePath sequence = path_to_key(&parent, "mesh_sequence");
+    if (collider->mesh_sequence != NULL &&
+        (collider->shape != MOTE_SHAPE_FIELD || collider->mesh[0] != '\0' || scene_collider_has_mass(collider))) {
+        scene_report(reader, &sequence, SCENE_AT_VALUE,
+                     collider->shape != MOTE_SHAPE_FIELD
+                         ? "found a sequence, expected none unless the shape is \"mesh\""
+                         : "found a sequence, expected none for a collider with a \"mesh\" or a mass");
+    }
+    if (collider->mesh_sequence == NULL && needed != (collider->mesh[0] != '\0')) {
         scene_report(reader, &mesh, SCENE_AT_VALUE,
                      needed ? "found no mesh, expected one for a hull or mesh"
                             : "found a mesh, expected none unless the shape is \"hull\" or \"mesh\"");

@@ -207,6 +207,10 @@ const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECT
         append(text, SCENE_EXPECTED_TEXT_SIZE,
                "a mesh: the path of a file, relative to the scene file's folder, package:PATH or shape:NAME");
         break;
+    case SCENE_MESHES:
+        append(text, SCENE_EXPECTED_TEXT_SIZE,
+               "an array of at least 2 meshes: paths of files, package:PATH or shape:NAME");
+        break;
     case SCENE_CHOICE: {
         const char *choices = key->choices;
         char choice[SCENE_NAME_SIZE];

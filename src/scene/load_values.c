@@ -294,6 +294,99 @@ static void read_mesh(SceneReader *reader, const SceneKey *key, const json_t *va
     }
 }
 
+// ---- Sequences of meshes ---------------------------------------------------------------------------------------
+
+enum { SEQUENCE_LIMIT = 10000 }; // poses
+
+typedef struct Names {
+    char *items[SEQUENCE_LIMIT];
+    uint32_t count;
+} Names;
+
+// {A..B} in a name: where it begins and ends, and the numbers. As many digits as A has are written at least.
+typedef struct Span {
+    size_t begin, end;
+    int digits;
+    unsigned int first, last;
+} Span;
+
+static bool find_span(const char *name, Span *span)
+{
+    const char *brace = strchr(name, '{');
+    int digits = 0, used = 0;
+    if (brace == NULL || sscanf(brace, "{%5u%n..%5u}%n", &span->first, &digits, &span->last, &used) != 2 || used == 0) {
+        return false;
+    }
+    span->begin = (size_t)(brace - name);
+    span->end = span->begin + (size_t)used;
+    span->digits = digits - 1;
+    return true;
+}
+
+// Adds what a name stands for; false if there is no memory or there are too many.
+static bool add_names(Names *names, const char *name)
+{
+    Span span = {.begin = strlen(name), .end = strlen(name)};
+    const bool many = find_span(name, &span);
+    const unsigned int low = span.first < span.last ? span.first : span.last;
+    const unsigned int high = span.first < span.last ? span.last : span.first;
+    for (unsigned int i = 0; i <= high - low; i++) {
+        const size_t size = strlen(name) + 16;
+        char *item = names->count < SEQUENCE_LIMIT ? malloc(size) : NULL;
+        if (item == NULL) {
+            return false;
+        }
+        if (many) {
+            const unsigned int number = span.first < span.last ? span.first + i : span.first - i;
+            snprintf(item, size, "%.*s%0*u%s", (int)span.begin, name, span.digits, number, name + span.end);
+        } else {
+            memcpy(item, name, strlen(name) + 1);
+        }
+        names->items[names->count++] = item;
+    }
+    return true;
+}
+
+static void read_meshes(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
+                        void *element)
+{
+    for (size_t i = 0; i < json_array_size(value) || !json_is_array(value); i++) {
+        if (!json_is_string(json_array_get(value, i))) {
+            report_value(reader, key, value, path, false);
+            return;
+        }
+    }
+    Names *names = json_array_size(value) > 0 ? calloc(1, sizeof *names) : NULL;
+    if (names == NULL) {
+        reader->no_memory |= json_array_size(value) > 0;
+        return;
+    }
+    bool listed = true;
+    for (size_t i = 0; i < json_array_size(value) && listed; i++) {
+        listed = add_names(names, json_string_value(json_array_get(value, i)));
+    }
+    const SceneSequence *sequence = NULL;
+    MoteResult result = MOTE_ERROR_MEMORY;
+    if (listed) {
+        result = scene_sequence_load(reader->scene, (const char *const *)names->items, names->count, &sequence);
+    } else if (names->count == SEQUENCE_LIMIT) {
+        result = mote_fail(MOTE_ERROR_INPUT, "more than %d poses", SEQUENCE_LIMIT);
+    }
+    if (result == MOTE_OK) {
+        *(const SceneSequence **)((char *)element + key->offset) = sequence;
+    } else if (result == MOTE_ERROR_MEMORY) {
+        reader->no_memory = true;
+    } else {
+        char found[SCENE_VALUE_TEXT_SIZE];
+        scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected poses of one mesh: %s",
+                     scene_describe(value, found), mote_error_message());
+    }
+    for (uint32_t i = 0; i < names->count; i++) {
+        free(names->items[i]);
+    }
+    free(names);
+}
+
 // ---- Keys ------------------------------------------------------------------------------------------------------
 
 void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, const ScenePath *path,
@@ -350,6 +443,9 @@ void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, con
         break;
     case SCENE_MESH:
         read_mesh(reader, key, value, path, element);
+        break;
+    case SCENE_MESHES:
+        read_meshes(reader, key, value, path, element);
         break;
     }
 }

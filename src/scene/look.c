@@ -175,6 +175,7 @@ void simulation_look_free(SimulationLook *look)
     free(look->collider_rows);
     free(look->group_materials);
     free(look->instances);
+    free(look->poses);
     *look = (SimulationLook){0};
 }
 
@@ -207,6 +208,11 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
     if (result != MOTE_OK) {
         return result;
     }
+    uint32_t poses = 0;
+    result = simulation_collider_poses(simulation, time, &poses);
+    if (result != MOTE_OK) {
+        return result;
+    }
     uint32_t shapes = 0; // meshes among the colliders are instances
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
         if (!scene_collider_has_mesh(SCENE_AT(values, collider, i))) {
@@ -227,6 +233,8 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .group_count = look->group_count,
         .instances = look->instances,
         .instance_count = simulation_body_instances(simulation),
+        .poses = look->poses,
+        .pose_count = poses,
     };
     return MOTE_OK;
 }

@@ -8,7 +8,7 @@
 
 // One struct a section of keys.def, whose rows name these fields; sections that are not here have a struct of the
 // public headers. CHOICE fields are uint32_t, VEC3 are MoteVec3, STRING are char[SCENE_NAME_SIZE], PATH and MESH are
-// const char *, which belong to the scene and are shared by all copies of its values.
+// const char *, MESHES const SceneSequence *; these belong to the scene and are shared by all copies of its values.
 typedef struct SceneMaterial {
     char name[SCENE_NAME_SIZE];
     float density, static_friction, kinetic_friction, restitution, rolling_friction, adhesion;
@@ -64,6 +64,10 @@ typedef struct SceneGrains {
     uint32_t seed;
 } SceneGrains;
 
+typedef struct SceneSequence SceneSequence; // meshes.h
+
+typedef enum SceneSequenceEnd { SCENE_SEQUENCE_HOLDS, SCENE_SEQUENCE_LOOPS } SceneSequenceEnd;
+typedef enum SceneUv { SCENE_UV_MESH, SCENE_UV_ABOVE } SceneUv;
 typedef struct SceneCollider {
     char material[SCENE_NAME_SIZE];
     uint32_t shape; // MoteShapeKind
@@ -71,12 +75,18 @@ typedef struct SceneCollider {
     MoteVec3 position, rotation, size;
     float radius, height;
     const char *mesh;
+    const SceneSequence *mesh_sequence; // or NULL
+    float sequence_rate, sequence_start;
+    uint32_t sequence_end; // SceneSequenceEnd
     float scale, fit_height;
     uint32_t anchor;     // SceneAnchor
     uint32_t field_mode; // MoteFieldMode
     float cell_size, offset;
     uint32_t band;
     const char *friction_texture;
+    uint32_t wet_map; // texels along a side
+    float wet_time;
+    uint32_t uv; // SceneUv
     float mass, density;
     MoteVec3 velocity, angular_velocity; // m/s, degrees/s
     uint32_t look;                       // MoteLook
@@ -154,6 +164,7 @@ typedef enum SceneType {
     SCENE_STRING,
     SCENE_PATH,
     SCENE_MESH,
+    SCENE_MESHES,
     SCENE_CHOICE
 } SceneType;
 typedef enum SceneAnimation { SCENE_ANIMATED, SCENE_FIXED, SCENE_REQUIRED } SceneAnimation;
@@ -214,9 +225,10 @@ struct MoteScene {
     SceneValues values; // at time 0, animated values included
     SceneTrack *tracks;
     uint32_t track_count;
-    SceneText *texts;  // what the values of PATH keys point to
-    SceneMesh *meshes; // what those of MESH keys name, each once
-    uint64_t hash;     // of the file's physics with its overrides applied: states remember which scene they belong to
+    SceneText *texts;         // what the values of PATH keys point to
+    SceneMesh *meshes;        // what those of MESH keys name, each once
+    SceneSequence *sequences; // what those of MESHES keys point to
+    uint64_t hash; // of the file's physics with its overrides applied: states remember which scene they belong to
 };
 
 // A deep copy of the scene's values, to be evaluated at other times; free with scene_values_free.

@@ -82,6 +82,8 @@ static json_t *schema_of_value(const SceneKey *key)
     case SCENE_PATH:
     case SCENE_MESH:
         return schema_of_type("string");
+    case SCENE_MESHES:
+        return json_pack("{ssso}", "type", "array", "items", schema_of_type("string"));
     case SCENE_CHOICE:
         return json_pack("{so}", "enum", json_of_choices(key->choices));
     }
@@ -255,7 +257,11 @@ static const char how_it_works[] =
     "`solver.support_ratio` of 1.5 to 1.6 and are faster for it.\n"
     "\n"
     "A mesh as a collider becomes a distance field of cells of `cell_size`: finer ones follow the mesh closer and take "
-    "more memory. `inside` and `outside` need a closed surface, `shell` takes any.\n"
+    "more memory. `inside` and `outside` need a closed surface, `shell` takes any. With `mesh_sequence` the field "
+    "follows "
+    "from step to step, and what touches it is pushed and rubbed by the vertices' velocities. Scales and anchor are "
+    "the "
+    "first pose's. The mesh should move by less than `band` cells in a step.\n"
     "\n"
     "## Built-in materials\n"
     "\n"
@@ -359,8 +365,8 @@ static void write_cell(FILE *stream, const char *text)
 
 static void write_key(FILE *stream, const SceneKey *key)
 {
-    static const char *const types[] = {"whole number", "number", "3 numbers", "true or false",
-                                        "string",       "file",   "mesh",      "choice"};
+    static const char *const types[] = {"whole number", "number", "3 numbers",       "true or false", "string",
+                                        "file",         "mesh",   "array of meshes", "choice"};
     const bool numeric = key->type == SCENE_UINT || key->type == SCENE_FLOAT || key->type == SCENE_VEC3;
     fprintf(stream, "| `%s` |", key->name);
     write_cell(stream, types[key->type]);

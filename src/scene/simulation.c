@@ -214,6 +214,11 @@ static MoteResult run_step(MoteSimulation *simulation)
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_collider]) {
         result = set_colliders(simulation);
     }
+    if (result == MOTE_OK) {
+        result = scene_move_collider_meshes(
+            simulation->scene, simulation->world, simulation_time_of_step(simulation, simulation->steps),
+            simulation_time_of_step(simulation, simulation->steps + 1), simulation->collider_meshes);
+    }
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
         result = set_kill_volumes(simulation);
     }

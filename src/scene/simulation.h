@@ -19,6 +19,7 @@ typedef struct SimulationLook {
     uint32_t *collider_rows;   // the same a collider
     uint32_t *group_materials; // a phase group
     uint32_t group_count;
+    MoteRenderPose *poses;         // room for one a collider
     MoteRenderInstance *instances; // room for one a body of the world and one a collider
 } SimulationLook;
 
@@ -48,5 +49,8 @@ void simulation_look_free(SimulationLook *look); // look.c
 // Meshes, groups and room for instances, once (body_look.c); then the instances of a moment, with how many there are.
 MoteResult simulation_body_look_make(MoteSimulation *simulation);
 uint32_t simulation_body_instances(MoteSimulation *simulation);
+MoteResult simulation_wetness(MoteSimulation *simulation, uint32_t collider, float *wetness); // a vertex; wet_maps.c
+// The poses of colliders' meshes that move or get wet, at a time (s), into the look's `poses`.
+MoteResult simulation_collider_poses(MoteSimulation *simulation, double time, uint32_t *count);
 
 #endif

@@ -67,6 +67,7 @@ enum {
     SECTION_IDS,
     SECTION_PHASES,
     SECTION_BODIES,
+    SECTION_WET,
     FIXED_SECTIONS
 };
 
@@ -82,6 +83,7 @@ static void fixed_sections(const State *state, StateSection sections[FIXED_SECTI
     sections[SECTION_IDS] = section_of("ids", STATE_U32, 1, particles);
     sections[SECTION_PHASES] = section_of("phases", STATE_U32, 1, particles);
     sections[SECTION_BODIES] = section_of("bodies", STATE_U32, 1, state->world.body_word_count);
+    sections[SECTION_WET] = section_of("wet", STATE_U32, 1, state->world.wet_texel_count);
 }
 
 static StateSection channel_section(const ChannelSnapshot *channel, uint32_t particles)
@@ -153,6 +155,7 @@ static void write_state(FILE *stream, const MoteScene *scene, const State *state
         [SECTION_IDS] = state->world.ids,
         [SECTION_PHASES] = state->world.phases,
         [SECTION_BODIES] = state->world.body_words,
+        [SECTION_WET] = state->world.wet_texels,
     };
     StateHeader header = {
         .byte_order = STATE_BYTE_ORDER,
@@ -403,6 +406,7 @@ static MoteResult read_state(Reader *reader, const StateHeader *header, const Mo
     state->emitter_count = header->emitter_count;
     state->world.particle_count = header->particle_count;
     state->world.body_word_count = (uint32_t)world_body_words(world, header->particle_count);
+    state->world.wet_texel_count = world_wet_texel_count(world);
     StateSection fixed[FIXED_SECTIONS];
     fixed_sections(state, fixed);
     void *data[FIXED_SECTIONS] = {NULL};
@@ -423,6 +427,7 @@ static MoteResult read_state(Reader *reader, const StateHeader *header, const Mo
     state->world.ids = data[SECTION_IDS];
     state->world.phases = data[SECTION_PHASES];
     state->world.body_words = data[SECTION_BODIES];
+    state->world.wet_texels = data[SECTION_WET];
     for (uint32_t i = 0; i < header->channel_count && result == MOTE_OK; i++) {
         state->world.channel_count = i + 1; // so that freeing the snapshot finds it
         result = read_channel(reader, header->particle_count, &state->world.channels[i]);

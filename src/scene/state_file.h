@@ -11,6 +11,8 @@
 //     positions       f32 x 4   x, y, z, inverse mass
 //     velocities      f32 x 4   x, y, z, density over rest density
 //     ids, phases     u32 x 1
+//     bodies          u32 x 1   what of bodies and of shapes with a mass changes (solver/snapshot.c)
+//     wet             u32 x 1   texels of all wet maps
 //     channel.NAME    f32 x 1-4, one section a channel
 //   the eight bytes "MOTE-END".
 #ifndef MOTE_SCENE_STATE_FILE_H
@@ -21,7 +23,7 @@
 #define STATE_MAGIC        "\x89MOTE\r\n\x1a" // not text, and broken by anything that treats it as text
 #define STATE_END          "MOTE-END"
 #define STATE_BYTE_ORDER   UINT32_C(0x01020304)
-#define STATE_VERSION      UINT32_C(2)
+#define STATE_VERSION      UINT32_C(3)
 #define STATE_SECTION_NAME 48
 
 typedef enum StateType { STATE_U32 = 1, STATE_U64, STATE_F32, STATE_F64 } StateType;

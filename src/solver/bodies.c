@@ -10,6 +10,7 @@
 typedef struct BodyTables {
     uint32_t member_count, cluster_count, entry_count, chunk_count;
     vec4 *fields;                          // MEMBER_FACES a member
+    bool *flat;                            // a member: see find_faces
     uint *member_clusters, *member_starts; // a member; starts has one more
     uint *member_entries;                  // an entry, in the order of members
     uint *entry_members, *entry_clusters;  // an entry, in the order of clusters
@@ -21,9 +22,10 @@ typedef struct BodyTables {
 
 static void tables_free(BodyTables *t)
 {
-    void *const arrays[] = {t->fields,        t->member_clusters, t->member_starts, t->member_entries,
-                            t->entry_members, t->entry_clusters,  t->rests,         t->clusters,
-                            t->rotations,     t->centres,         t->origins,       t->chunks};
+    void *const arrays[] = {t->fields,         t->flat,          t->member_clusters, t->member_starts,
+                            t->member_entries, t->entry_members, t->entry_clusters,  t->rests,
+                            t->clusters,       t->rotations,     t->centres,         t->origins,
+                            t->chunks};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -286,6 +288,12 @@ static float dot3(MoteVec3 a, vec4 b)
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
+#define FACE_NEIGHBOURS 1.5f  // spacings: whose planes a particle is compared with
+#define FACE_EDGE       0.5f  // cosine of what two faces of an edge make at least
+#define FACE_LEAN       0.9f  // cosine of what one face makes at most
+#define FACE_OFF        0.15f // spacings, likewise
+#define FACE_ALIKE      2     // neighbours that make a face with it
+
 // The nearest particle's distance, averaged over a few: what the body is sampled at.
 static float sampling_of(const MoteBody *body)
 {
@@ -296,9 +304,39 @@ static float sampling_of(const MoteBody *body)
     return sqrtf(nearest);
 }
 
-// A particle near an edge or corner is as near to its neighbours' planes as to its own: those that face elsewhere are
-// added to it, so that it can meet others on either side of the edge.
-static void find_faces(const MoteBody *body, vec4 *fields)
+// Signed distance of member m from the plane that member n is nearest to.
+static float plane_distance(const MoteBody *body, const vec4 *fields, uint32_t m, uint32_t n)
+{
+    const MoteVec3 p = body->positions[m], q = body->positions[n];
+    const vec4 plane = fields[MEMBER_FACES * (size_t)n];
+    return plane.w + dot3((MoteVec3){p.x - q.x, p.y - q.y, p.z - q.z}, plane);
+}
+
+// Where the surface is curved, a plane says nothing of what is aside of its particle: contacts with it would come and
+// go with a jerk. Flat is where no neighbour's plane leans a little against this one, or lies a little off it; those
+// beyond an edge lean far.
+static bool is_flat(const MoteBody *body, const vec4 *fields, float sampling, uint32_t m)
+{
+    const float reach = FACE_NEIGHBOURS * sampling;
+    const vec4 own = fields[MEMBER_FACES * (size_t)m];
+    bool flat = own.w < NO_FIELD;
+    uint32_t alike = 0;
+    for (uint32_t n = 0; n < body->count && flat; n++) {
+        const vec4 other = fields[MEMBER_FACES * (size_t)n];
+        if (n != m && other.w < NO_FIELD && squared_distance(body->positions[m], body->positions[n]) < reach * reach) {
+            const float along = dot3((MoteVec3){own.x, own.y, own.z}, other);
+            const bool same =
+                along > FACE_LEAN && fabsf(plane_distance(body, fields, m, n) - own.w) < FACE_OFF * sampling;
+            flat = along < FACE_EDGE || same;
+            alike += same;
+        }
+    }
+    return flat && alike >= FACE_ALIKE;
+}
+
+// The planes of the surface at a particle: its own, and near an edge or corner, where it is as near to its neighbours'
+// as to its own, those that face elsewhere, so that it can meet others on either side of the edge.
+static void find_faces(const MoteBody *body, float contact_distance, vec4 *fields, bool *flat)
 {
     const vec4 none = v4(0.0f, 0.0f, 0.0f, NO_FIELD);
     for (uint32_t m = 0; m < body->count; m++) {
@@ -310,21 +348,28 @@ static void find_faces(const MoteBody *body, vec4 *fields)
             fields[MEMBER_FACES * (size_t)m + face] = none;
         }
     }
-    const float sampling = sampling_of(body), reach = 1.5f * sampling;
-    for (uint32_t m = 0; m < body->count && body->gradients != NULL; m++) {
+    if (body->gradients == NULL) {
+        return;
+    }
+    const float sampling = sampling_of(body), reach = FACE_NEIGHBOURS * sampling;
+    for (uint32_t m = 0; m < body->count; m++) {
+        flat[m] = is_flat(body, fields, fmaxf(sampling, contact_distance), m);
+    }
+    for (uint32_t m = 0; m < body->count; m++) {
         vec4 *own = fields + MEMBER_FACES * (size_t)m;
         uint32_t count = 1;
+        if (flat[m]) {
+            own[count++] = own[0];
+        }
         for (uint32_t n = 0; n < body->count && count < MEMBER_FACES && own[0].w < NO_FIELD; n++) {
             const vec4 other = fields[MEMBER_FACES * (size_t)n];
-            const MoteVec3 p = body->positions[m], q = body->positions[n];
-            if (n == m || other.w >= NO_FIELD || squared_distance(p, q) > reach * reach) {
+            if (n == m || !flat[n] || squared_distance(body->positions[m], body->positions[n]) > reach * reach) {
                 continue;
             }
-            // Signed distance of this particle from the neighbour's plane.
-            const float distance = other.w + dot3((MoteVec3){p.x - q.x, p.y - q.y, p.z - q.z}, other);
+            const float distance = plane_distance(body, fields, m, n);
             bool elsewhere = fabsf(distance - own[0].w) < 0.25f * sampling;
             for (uint32_t face = 0; face < count; face++) {
-                elsewhere &= dot3((MoteVec3){own[face].x, own[face].y, own[face].z}, other) < 0.5f;
+                elsewhere &= dot3((MoteVec3){own[face].x, own[face].y, own[face].z}, other) < FACE_EDGE;
             }
             if (elsewhere) {
                 own[count++] = v4(other.x, other.y, other.z, distance);
@@ -337,6 +382,7 @@ static bool tables_allocate(BodyTables *t)
 {
     const size_t m = t->member_count, c = t->cluster_count, e = t->entry_count, k = t->chunk_count;
     t->fields = malloc(MEMBER_FACES * m * sizeof *t->fields);
+    t->flat = malloc(m * sizeof *t->flat);
     t->member_clusters = malloc(m * sizeof *t->member_clusters);
     t->member_starts = calloc(m + 1, sizeof *t->member_starts);
     t->member_entries = malloc(e * sizeof *t->member_entries);
@@ -348,7 +394,7 @@ static bool tables_allocate(BodyTables *t)
     t->centres = malloc(c * sizeof *t->centres);
     t->origins = malloc(c * sizeof *t->origins);
     t->chunks = malloc(k * sizeof *t->chunks);
-    return t->fields && t->member_clusters && t->member_starts && t->member_entries && t->entry_members &&
+    return t->fields && t->flat && t->member_clusters && t->member_starts && t->member_entries && t->entry_members &&
            t->entry_clusters && t->rests && t->clusters && t->rotations && t->centres && t->origins && t->chunks;
 }
 
@@ -391,7 +437,7 @@ static MoteResult tables_make(const MoteWorld *world, const MoteBody *body, Body
             }
             cluster->chunk_count = chunk - cluster->first_chunk;
         }
-        find_faces(body, t->fields);
+        find_faces(body, world->settings.solid_distance * world->settings.spacing, t->fields, t->flat);
         for (uint32_t m = 0; m < t->member_count; m++) {
             t->member_clusters[m] = t->entry_clusters[t->member_entries[t->member_starts[m]]];
         }

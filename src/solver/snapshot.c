@@ -140,6 +140,22 @@ static MoteResult check_bodies(const MoteWorld *world, const WorldSnapshot *snap
     return result;
 }
 
+// ---- Wet maps ----------------------------------------------------------------------------------------------
+
+uint32_t world_wet_texel_count(const MoteWorld *world)
+{
+    return (uint32_t)world->colliders.wet_texel_count;
+}
+
+static MoteResult check_wet(const MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    const uint32_t expected = world_wet_texel_count(world);
+    return snapshot->wet_texel_count == expected
+               ? MOTE_OK
+               : mote_fail(MOTE_ERROR_INPUT, "snapshot has %u texels of wet maps, expected %u",
+                           snapshot->wet_texel_count, expected);
+}
+
 // ---- Taking ------------------------------------------------------------------------------------------------
 
 MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
@@ -161,12 +177,18 @@ MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
         .velocities = copy_of(host.velocities, n * 16),
         .ids = copy_of(host.ids, n * 4),
         .phases = copy_of(host.phases, n * 4),
+        .wet_texel_count = world_wet_texel_count(world),
+        .wet_texels = malloc(world_wet_texel_count(world) * sizeof *out->wet_texels + 1),
         .channel_count = world->channel_count,
     };
     const uint64_t body_words = world_body_words(world, host.count);
     out->body_words = body_words < UINT32_MAX ? malloc(body_words * sizeof *out->body_words + 1) : NULL;
     bool complete = out->positions != NULL && out->velocities != NULL && out->ids != NULL && out->phases != NULL &&
-                    out->body_words != NULL;
+                    out->body_words != NULL && out->wet_texels != NULL;
+    if (complete && out->wet_texel_count > 0) {
+        world->backend->functions->download(world->backend, out->wet_texels, world->view.wet_texels,
+                                            out->wet_texel_count * sizeof *out->wet_texels);
+    }
     if (complete && body_words > 0) {
         out->body_word_count = (uint32_t)body_words;
         read_bodies(world, out->body_words);
@@ -192,6 +214,7 @@ void world_snapshot_free(WorldSnapshot *snapshot)
     free(snapshot->ids);
     free(snapshot->phases);
     free(snapshot->body_words);
+    free(snapshot->wet_texels);
     for (uint32_t c = 0; c < WORLD_CHANNEL_LIMIT; c++) {
         free(snapshot->channels[c].values);
     }
@@ -290,6 +313,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
 {
     MoteResult result = check_snapshot(snapshot);
     result = result == MOTE_OK ? check_bodies(world, snapshot) : result;
+    result = result == MOTE_OK ? check_wet(world, snapshot) : result;
     if (result != MOTE_OK) {
         return result;
     }
@@ -308,6 +332,10 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     }
     if (snapshot->body_word_count > 0) {
         write_bodies(&restored, snapshot->body_words);
+    }
+    if (snapshot->wet_texel_count > 0) {
+        restored.backend->functions->upload(restored.backend, restored.view.wet_texels, snapshot->wet_texels,
+                                            snapshot->wet_texel_count * sizeof *snapshot->wet_texels);
     }
     MoteWorld before = *world;
     world_free_buffers(&before, (Capacity)0, CAPACITY_LASTING);

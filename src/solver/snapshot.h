@@ -24,15 +24,18 @@ typedef struct WorldSnapshot {
     uint32_t *phases;
     uint32_t body_word_count; // world_body_words; 0 without bodies
     uint32_t *body_words;     // what of bodies changes; the tables they are made of are the world's own
+    uint32_t wet_texel_count; // of all fields' wet maps
+    uint32_t *wet_texels;     // in units of WET_UNIT
     uint32_t channel_count;
     ChannelSnapshot channels[WORLD_CHANNEL_LIMIT];
 } WorldSnapshot;
 
 // Words that the bodies of this world take in a snapshot of `particle_count` particles.
 uint64_t world_body_words(const MoteWorld *world, uint32_t particle_count);
+uint32_t world_wet_texel_count(const MoteWorld *world); // of its fields' wet maps
 MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out);
 // Replaces the world's particles and channels; settings, shapes, volumes, materials and the tables of bodies stay: a
-// snapshot fits a world with the bodies of the one it was taken of. Every value is checked first
+// snapshot fits a world with the bodies and wet maps of the one it was taken of. Every value is checked first
 // (finite positions and velocities, unique ids below next_id): on an error the world is unchanged.
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot);
 void world_snapshot_free(WorldSnapshot *snapshot); // arrays come from malloc

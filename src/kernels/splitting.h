@@ -1,0 +1,180 @@
+// splitting.h - among how many contacts a rigid body's mass is split.
+//
+// All contacts of an iteration are solved at once, each as if the others were not there, so each may use a share of the
+// body's mass only (Tonge et al. 2012, "Mass Splitting for Jitter-Free Parallel Rigid Body Simulation"). They give each
+// contact of n the same share, 1 / n. That is needed where all push the same way; a body in a pile is touched from all
+// sides, and contacts at right angles do not add up. With u the contacts' unit directions in the body's six degrees of
+// freedom, measured by its inverse mass, what is needed for an iteration not to overshoot is the largest eigenvalue of
+// the sum of u u^T: n where all agree, down to n / 6 in a pile, which converges as many times faster.
+#ifndef MOTE_SPLITTING_H
+#define MOTE_SPLITTING_H
+
+// Of a particle's contacts: the sum of n n^T / softness (kg; diagonal xx, yy, zz and rest xy, xz, yz) and their number.
+STRUCT(Spread)
+{
+    vec3 diagonal;
+    float contacts;
+    vec3 rest;
+    float unused;
+};
+
+// Adds particle i's contact with j, if they touch.
+FUNCTION Spread add_contact(VIEW_COMMA Spread spread, uint i, uint j, vec4 here, uint own_cluster)
+{
+    const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
+    const float reach = pair_reach(VIEW_HERE_COMMA LOAD(phases, i), LOAD(phases, j));
+    const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
+    if (contact.w <= 0.0f) {
+        return spread;
+    }
+    const Cluster cluster = LOAD(clusters, own_cluster);
+    const vec4 rotation = LOAD(cluster_rotations, own_cluster);
+    const vec3 n = v3_from_v4(contact);
+    const vec3 arm = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(cluster_centres, own_cluster)));
+    const vec3 turning = rotate_back(rotation, v3_cross(arm, n));
+    const float turns = v3_dot(turning, symmetric_times(cluster.inverse_diagonal, cluster.inverse_rest, turning));
+    const vec3 scaled = v3_scale(n, 1.0f / (1.0f / cluster.mass + turns));
+    spread.diagonal = v3_add(spread.diagonal, v3_mul(n, scaled));
+    spread.rest = v3_add(spread.rest, v3(n.x * scaled.y, n.x * scaled.z, n.y * scaled.z));
+    spread.contacts += 1.0f;
+    return spread;
+}
+
+// The estimates are scratch here.
+FUNCTION void store_spread(VIEW_COMMA uint i, Spread spread)
+{
+    STORE(pushes, i, v4_from_v3(spread.diagonal, spread.contacts));
+    STORE(estimates, i, v4_from_v3(spread.rest, 0.0f));
+}
+
+// Contacts of a rigid body's particles at the beginning of the iterations.
+KERNEL(count_contacts)
+{
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
+    if (cluster == NONE) {
+        return;
+    }
+    const vec4 here = LOAD(contact_points, i);
+    const uint phase = LOAD(phases, i);
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    const float longest = longest_reach(VIEW_HERE);
+    Spread spread = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
+        if (v3_dot(offset, offset) < longest * longest && can_touch(phase, LOAD(phases, j))) {
+            spread = add_contact(VIEW_HERE_COMMA spread, i, j, here, cluster);
+        }
+    }
+    store_spread(VIEW_HERE_COMMA i, spread);
+}
+
+// ---- Matrices ----------------------------------------------------------------------------------------------
+
+STRUCT(Rows)
+{
+    vec3 x;
+    vec3 y;
+    vec3 z;
+};
+
+FUNCTION Rows rows(vec3 x, vec3 y, vec3 z)
+{
+    Rows m = {x, y, z};
+    return m;
+}
+
+FUNCTION Rows rows_add(Rows a, Rows b)
+{
+    return rows(v3_add(a.x, b.x), v3_add(a.y, b.y), v3_add(a.z, b.z));
+}
+
+FUNCTION Rows transposed(Rows m)
+{
+    return rows(v3(m.x.x, m.y.x, m.z.x), v3(m.x.y, m.y.y, m.z.y), v3(m.x.z, m.y.z, m.z.z));
+}
+
+FUNCTION vec3 row_times(vec3 row, Rows m)
+{
+    return v3_add_scaled(v3_add_scaled(v3_scale(m.x, row.x), m.y, row.y), m.z, row.z);
+}
+
+FUNCTION Rows rows_times(Rows a, Rows b)
+{
+    return rows(row_times(a.x, b), row_times(a.y, b), row_times(a.z, b));
+}
+
+// The trace of a b.
+FUNCTION float trace_of(Rows a, Rows b)
+{
+    const Rows columns = transposed(b);
+    return v3_dot(a.x, columns.x) + v3_dot(a.y, columns.y) + v3_dot(a.z, columns.z);
+}
+
+// The vector `arm` times each column.
+FUNCTION Rows crossed(vec3 arm, Rows m)
+{
+    const Rows columns = transposed(m);
+    return transposed(rows(v3_cross(arm, columns.x), v3_cross(arm, columns.y), v3_cross(arm, columns.z)));
+}
+
+// A bound from above of the largest eigenvalue of the matrix of blocks (a b; c d), which are real and not negative:
+// the fourth root of the sum of their fourth powers, at most 1.57 times as large.
+FUNCTION float largest_eigenvalue(Rows a, Rows b, Rows c, Rows d)
+{
+    const Rows aa = rows_add(rows_times(a, a), rows_times(b, c));
+    const Rows ab = rows_add(rows_times(a, b), rows_times(b, d));
+    const Rows ba = rows_add(rows_times(c, a), rows_times(d, c));
+    const Rows bb = rows_add(rows_times(c, b), rows_times(d, d));
+    const float fourth_powers = trace_of(aa, aa) + 2.0f * trace_of(ab, ba) + trace_of(bb, bb);
+    return sqrtf(sqrtf(max_f32(fourth_powers, 0.0f)));
+}
+
+// ---- Clusters ----------------------------------------------------------------------------------------------
+
+// How many contacts share the mass of a rigid body; an iteration that finds more of them scales back what they did.
+KERNEL(count_cluster_contacts)
+{
+    const Cluster cluster = LOAD(clusters, i);
+    if ((cluster.flags & CLUSTER_RIGID) == 0u) {
+        return;
+    }
+    const vec4 centre = LOAD(cluster_centres, i);
+    const Rows zero = rows(v3(0.0f, 0.0f, 0.0f), v3(0.0f, 0.0f, 0.0f), v3(0.0f, 0.0f, 0.0f));
+    Rows moving = zero;  // sums of J J^T / softness: of the normals
+    Rows turning = zero; // of their moments and the normals
+    Rows turned = zero;  // of their moments
+    float contacts = 0.0f;
+    for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
+        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const vec4 own = slot != NONE ? LOAD(pushes, slot) : v4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (own.w > 0.0f) {
+            const vec4 rest = LOAD(estimates, slot);
+            const vec3 arm = v3_sub(v3_from_v4(LOAD(contact_points, slot)), v3_from_v4(centre));
+            const Rows spread = rows(v3(own.x, rest.x, rest.y), v3(rest.x, own.y, rest.z), v3(rest.y, rest.z, own.z));
+            const Rows moments = crossed(arm, spread);
+            contacts += own.w;
+            moving = rows_add(moving, spread);
+            turning = rows_add(turning, moments);
+            turned = rows_add(turned, crossed(arm, transposed(moments)));
+        }
+    }
+    float share = 1.0f;
+    if (contacts > 1.0f) {
+        const vec4 rotation = LOAD(cluster_rotations, i);
+        const float inverse = 1.0f / cluster.mass;
+        const Rows inertia = transposed(rows(inverse_inertia_times(cluster, rotation, v3(1.0f, 0.0f, 0.0f)),
+                                             inverse_inertia_times(cluster, rotation, v3(0.0f, 1.0f, 0.0f)),
+                                             inverse_inertia_times(cluster, rotation, v3(0.0f, 0.0f, 1.0f))));
+        const Rows mass = rows(v3(inverse, 0.0f, 0.0f), v3(0.0f, inverse, 0.0f), v3(0.0f, 0.0f, inverse));
+        share = largest_eigenvalue(rows_times(mass, moving), rows_times(mass, transposed(turning)),
+                                   rows_times(inertia, turning), rows_times(inertia, turned));
+        share = clamp_f32(share, 1.0f, contacts);
+    }
+    const vec3 origin = v3_from_v4(LOAD(cluster_origins, i));
+    STORE(cluster_centres, i, v4_from_v3(v3_from_v4(centre), share));
+    STORE(cluster_origins, i, v4_from_v3(origin, max_f32(contacts, 1.0f)));
+}
+
+#endif
