@@ -304,6 +304,47 @@ static void rests_on_ground(void **state)
     mote_world_destroy(world);
 }
 
+// Without restitution a box that falls flat stays where it hits; one that hits with an edge or a corner may turn, but
+// what it has of energy afterwards is less than it fell with, and it comes to rest.
+static void falls_do_not_rebound(void **state)
+{
+    MoteSettings settings = free_settings(0.1f);
+    settings.gravity = (MoteVec3){0, -9.81f, 0};
+    settings.sleep_speed = 0.01f;
+    MoteWorld *world = make_world(*state, &settings);
+    const float fall = 5.0f, half = 0.3f;
+    const MoteVec3 axes[3] = {{0, 0, 1}, {0, 0, 1}, {0.6f, 0, 0.8f}};
+    const float tilts[3] = {0.0f, 0.4f, 0.7f};
+    for (int k = 0; k < 3; k++) {
+        MoteShape box = heavy(MOTE_SHAPE_BOX, (MoteVec3){0, half + fall, 0}, (MoteVec3){half, half, half}, 0.0f, 5.0f);
+        box.from.rotation = turn(axes[k], tilts[k]);
+        MoteShape shapes[2];
+        expect_ok(mote_world_set_shapes(world, NULL, 0));
+        expect_ok(mote_world_set_shapes(world, shapes, ground_and(&box, shapes)));
+        double most = 0.0, up = 0.0; // of a unit of mass, once it has hit
+        bool hit = false;
+        for (int step = 0; step < 480; step++) {
+            expect_ok(mote_world_step(world, DT));
+            const MoteShapeState now = read_shape(world, 1);
+            const MoteVec3 v = now.velocity, w = now.angular_velocity;
+            const double inertia = 2.0 / 3.0 * half * half; // a cube's, about any axis
+            const double energy = 9.81 * (now.pose.position.y - half) + 0.5 * (v.x * v.x + v.y * v.y + v.z * v.z) +
+                                  0.5 * inertia * (w.x * w.x + w.y * w.y + w.z * w.z);
+            hit |= now.pose.position.y < 2.0f * half && v.y > -5.0f;
+            most = hit ? fmax(most, energy) : 0.0;
+            up = hit ? fmax(up, v.y) : 0.0;
+        }
+        const MoteShapeState now = read_shape(world, 1);
+        print_message("tilted by %.1f: energy at most %.3f of the fall's, up at %.2f m/s\n", (double)tilts[k],
+                      most / (9.81 * fall), up);
+        assert_true(hit);
+        assert_true(most < (k == 0 ? 0.01 : 0.6) * 9.81 * fall);
+        expect_near(now.pose.position.y, half, 0.01, "height at rest");
+        expect_near(now.velocity.y, 0.0, 0.02, "speed at rest");
+    }
+    mote_world_destroy(world);
+}
+
 // v^2 / (2 mu g), and nothing moves where friction holds.
 static void slides_and_stops(void **state)
 {
@@ -599,21 +640,14 @@ static void snapshots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EVERY_BACKEND(mass_and_inertia),
-        ON_EVERY_BACKEND(bad_shapes),
-        ON_EVERY_BACKEND(free_flight),
-        ON_EVERY_BACKEND(one_drop),
-        ON_EVERY_BACKEND(bouncing_drop),
-        ON_EVERY_BACKEND(jet),
-        ON_EVERY_BACKEND(rests_on_ground),
-        ON_EVERY_BACKEND(slides_and_stops),
-        ON_EVERY_BACKEND(bounces),
-        ON_EVERY_BACKEND(stack_of_boxes),
-        ON_EVERY_BACKEND(floats_or_sinks),
-        ON_EVERY_BACKEND(bodies_and_pins),
-        ON_EVERY_BACKEND(threads_do_not_matter),
-        ON_EVERY_BACKEND(snapshots),
-        cmocka_unit_test(backends_agree),
+        ON_EVERY_BACKEND(mass_and_inertia), ON_EVERY_BACKEND(bad_shapes),
+        ON_EVERY_BACKEND(free_flight),      ON_EVERY_BACKEND(one_drop),
+        ON_EVERY_BACKEND(bouncing_drop),    ON_EVERY_BACKEND(jet),
+        ON_EVERY_BACKEND(rests_on_ground),  ON_EVERY_BACKEND(falls_do_not_rebound),
+        ON_EVERY_BACKEND(slides_and_stops), ON_EVERY_BACKEND(bounces),
+        ON_EVERY_BACKEND(stack_of_boxes),   ON_EVERY_BACKEND(floats_or_sinks),
+        ON_EVERY_BACKEND(bodies_and_pins),  ON_EVERY_BACKEND(threads_do_not_matter),
+        ON_EVERY_BACKEND(snapshots),        cmocka_unit_test(backends_agree),
     };
     return cmocka_run_group_tests_name("dynamic shapes", tests, NULL, NULL);
 }

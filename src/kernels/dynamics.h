@@ -3,8 +3,8 @@
 #ifndef MOTE_DYNAMICS_H
 #define MOTE_DYNAMICS_H
 
-#define MEET_SWEEPS 2u    // over all pairs of shapes, there and back
-#define MEET_SLACK  1e-3f // of a shape's radius: what still counts as touching when the velocities are known
+#define MEET_SWEEPS   2u // over all pairs of shapes, there and back
+#define BOUNCE_SWEEPS 4u // of their velocities
 
 // ---- Poses -------------------------------------------------------------------------------------------------
 
@@ -314,6 +314,22 @@ FUNCTION vec3 point_velocity(VIEW_COMMA uint index, Shape shape, vec3 p, bool pr
     return v3_add(motion.velocity, v3_cross(motion.spin, arm));
 }
 
+// Where a shape was predicted to be; one that users move is where it is.
+FUNCTION Shape aimed_shape(VIEW_COMMA uint index)
+{
+    const uint row = LOAD(dynamic_rows, index);
+    const Shape shape = LOAD(shapes, index);
+    if (row == NONE) {
+        return shape;
+    }
+    const Motion motion = LOAD(dynamic_motions, row);
+    return posed_shape(VIEW_HERE_COMMA row, shape, motion.aim_centre, motion.aim_rotation);
+}
+
+// At sample points that were going to go in, the velocities become those that restitution asks for: none
+// along the normal, where it is zero. meet_samples corrects one point after the other and never takes a push back, so
+// it may leave a speed either way (Mueller et al. 2020, "Detailed Rigid Body Simulation with Extended Position Based
+// Dynamics", section 3.6).
 FUNCTION void bounce_samples(VIEW_COMMA uint a, uint b)
 {
     const uvec2 range = LOAD(sample_ranges, a);
@@ -321,27 +337,29 @@ FUNCTION void bounce_samples(VIEW_COMMA uint a, uint b)
     const uint row_b = LOAD(dynamic_rows, b);
     const Shape one = LOAD(shapes, a);
     const Shape other = LOAD(shapes, b);
+    const Shape aimed_one = aimed_shape(VIEW_HERE_COMMA a);
+    const Shape aimed_other = aimed_shape(VIEW_HERE_COMMA b);
     const float restitution = combine(one.restitution, other.restitution, one.combine, other.combine);
-    const float slack = MEET_SLACK * (row_a != NONE ? one.bounding_radius : other.bounding_radius);
-    for (uint k = range.x; k < range.y && restitution > 0.0f; k++) {
+    for (uint k = range.x; k < range.y; k++) {
         const vec4 point = LOAD(shape_samples, k);
-        const vec3 p = from_shape(one, v3_from_v4(point));
-        const vec4 way_out = penetration(VIEW_HERE_COMMA other, to_shape(other, p), point.w + slack);
+        const vec3 aimed = to_shape(aimed_other, from_shape(aimed_one, v3_from_v4(point)));
+        const vec4 way_out = penetration(VIEW_HERE_COMMA aimed_other, aimed, point.w);
         if (way_out.w <= 0.0f) {
             continue;
         }
-        const vec3 normal = v3_mul(rotate(other.rotation, v3_from_v4(way_out)), PARAMETER(motion_mask));
+        const vec3 p = from_shape(one, v3_from_v4(point));
+        const vec3 normal = v3_mul(rotate(aimed_other.rotation, v3_from_v4(way_out)), PARAMETER(motion_mask));
         const vec3 at = v3_add_scaled(p, normal, -point.w);
         const float approach = v3_dot(v3_sub(point_velocity(VIEW_HERE_COMMA a, one, at, true),
                                              point_velocity(VIEW_HERE_COMMA b, other, at, true)),
                                       normal);
+        if (approach >= 0.0f) {
+            continue;
+        }
         const float leaving = v3_dot(v3_sub(point_velocity(VIEW_HERE_COMMA a, one, at, false),
                                             point_velocity(VIEW_HERE_COMMA b, other, at, false)),
                                      normal);
-        const float wanted = -restitution * approach;
-        if (approach >= -PARAMETER(bounce_speed) || leaving >= wanted) {
-            continue;
-        }
+        const float wanted = approach < -PARAMETER(bounce_speed) ? -restitution * approach : 0.0f;
         const float give = softness_or_none(VIEW_HERE_COMMA row_a, one, at, normal) +
                            softness_or_none(VIEW_HERE_COMMA row_b, other, at, normal);
         const vec3 momentum = v3_scale(normal, (wanted - leaving) / give);
@@ -356,16 +374,18 @@ FUNCTION void bounce_samples(VIEW_COMMA uint a, uint b)
     }
 }
 
-// Restitution between shapes, with the velocities of the step's end; one invocation, as meet_shapes.
+// The velocities of the step's end where shapes touch; one invocation, as meet_shapes.
 KERNEL(bounce_shapes)
 {
-    for (uint row = i; row < PARAMETER(dynamic_count); row++) {
-        const uint a = LOAD(dynamic_shapes, row);
-        for (uint b = 0u; b < PARAMETER(shape_count); b++) {
-            const uint other = LOAD(dynamic_rows, b);
-            if (b != a && (other == NONE || other > row) && may_meet(VIEW_HERE_COMMA a, b)) {
-                bounce_samples(VIEW_HERE_COMMA a, b);
-                bounce_samples(VIEW_HERE_COMMA b, a);
+    for (uint pass = i; pass < BOUNCE_SWEEPS; pass++) {
+        for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
+            const uint a = LOAD(dynamic_shapes, row);
+            for (uint b = 0u; b < PARAMETER(shape_count); b++) {
+                const uint other = LOAD(dynamic_rows, b);
+                if (b != a && (other == NONE || other > row) && may_meet(VIEW_HERE_COMMA a, b)) {
+                    bounce_samples(VIEW_HERE_COMMA a, b);
+                    bounce_samples(VIEW_HERE_COMMA b, a);
+                }
             }
         }
     }

@@ -289,13 +289,11 @@ static MoteResult finish_shapes(MoteWorld *world)
         }
     }
     LAUNCH(world, finish_shapes);
-    if (view->dynamic_bounce != 0u) {
-        if (view->particle_count > 0) {
-            sum_shape_pushes(world);
-            LAUNCH(world, kick_shapes);
-        }
-        LAUNCH(world, bounce_shapes);
+    if (view->dynamic_bounce != 0u && view->particle_count > 0) {
+        sum_shape_pushes(world);
+        LAUNCH(world, kick_shapes);
     }
+    LAUNCH(world, bounce_shapes);
     LAUNCH(world, keep_shapes);
     uint unhealthy = 0;
     world->backend->functions->download(world->backend, &unhealthy, view->counters + COUNTER_UNHEALTHY_SHAPE,
