@@ -116,7 +116,7 @@ struct MoteWorld {
     float largest_inverse_mass; // of all particles there ever were, 1/kg
     uint32_t next_id;
     uint64_t steps, removed;
-    bool has_marked; // some particles may be marked as removed
+    bool has_marked;                      // some particles may be marked as removed
     bool has_fluid;                       // some particle there ever was is liquid
     bool sticky_materials, sticky_shapes; // some of them have adhesion
     bool bouncing, bouncing_shapes;       // some material, some shape has restitution
