@@ -4,13 +4,15 @@
 
 #define ROTATION_ITERATIONS 8u     // at most; one or two are usual from the last step's rotation
 #define ROTATION_TOLERANCE  1e-14f // squared, rad^2
+#define SINE_LIMIT          0.7f   // rad, nearly: what a soft body may turn in a step without losing spin
 #define TURN_LIMIT          0.5f   // rad that one group of contacts may turn a body
 #define SHAPE_SWEEPS        2u     // over a rigid body's particles, there and back
 
 // ---- An iteration ------------------------------------------------------------------------------------------
 
 // Sums of a chunk at the points that contacts are solved at. Rigid: momentum of the pushes and its moment. Soft: the
-// columns of UPP eq. 16, and what is needed to take them about the centre of mass.
+// columns of UPP eq. 16 for where the step began, the moment of where its particles are now about there, and what is
+// needed to take them about the centres of mass.
 KERNEL(sum_members)
 {
     const uvec2 chunk = LOAD(chunks, i);
@@ -21,6 +23,8 @@ KERNEL(sum_members)
     vec4 x = v4(0.0f, 0.0f, 0.0f, 0.0f);
     vec4 y = v4(0.0f, 0.0f, 0.0f, 0.0f);
     vec4 z = v4(0.0f, 0.0f, 0.0f, 0.0f);
+    vec3 starts = v3(0.0f, 0.0f, 0.0f);
+    vec3 moments = v3(0.0f, 0.0f, 0.0f);
     for (uint e = chunk.x; e < chunk.y; e++) {
         const uint slot = LOAD(member_slots, LOAD(entry_members, e));
         if (slot == NONE) {
@@ -36,34 +40,47 @@ KERNEL(sum_members)
             x = v4(x.x + moment.x, x.y + moment.y, x.z + moment.z, x.w + push.w);
         } else {
             const vec3 offset = v3_scale(arm, rest.w);
+            const vec3 start = v3_scale(v3_sub(v3_from_v4(LOAD(positions, slot)), centre), rest.w);
             offsets = v4(offsets.x + offset.x, offsets.y + offset.y, offsets.z + offset.z, offsets.w + rest.w);
-            x = v4(x.x + offset.x * rest.x, x.y + offset.y * rest.x, x.z + offset.z * rest.x, x.w + rest.w * rest.x);
-            y = v4(y.x + offset.x * rest.y, y.y + offset.y * rest.y, y.z + offset.z * rest.y, y.w + rest.w * rest.y);
-            z = v4(z.x + offset.x * rest.z, z.y + offset.y * rest.z, z.z + offset.z * rest.z, z.w + rest.w * rest.z);
+            x = v4(x.x + start.x * rest.x, x.y + start.y * rest.x, x.z + start.z * rest.x, x.w + rest.w * rest.x);
+            y = v4(y.x + start.x * rest.y, y.y + start.y * rest.y, y.z + start.z * rest.y, y.w + rest.w * rest.y);
+            z = v4(z.x + start.x * rest.z, z.y + start.y * rest.z, z.z + start.z * rest.z, z.w + rest.w * rest.z);
+            starts = v3_add(starts, start);
+            moments = v3_add(moments, v3_cross(start, arm));
         }
     }
     STORE(chunk_sums, i * CHUNK_SUMS, offsets);
     STORE(chunk_sums, i * CHUNK_SUMS + 1u, x);
     STORE(chunk_sums, i * CHUNK_SUMS + 2u, y);
     STORE(chunk_sums, i * CHUNK_SUMS + 3u, z);
+    STORE(chunk_sums, i * CHUNK_SUMS + 4u, v4_from_v3(starts, 0.0f));
+    STORE(chunk_sums, i * CHUNK_SUMS + 5u, v4_from_v3(moments, 0.0f));
 }
 
-// The rotation nearest to the matrix with the columns x, y, z (Mueller et al. 2016: no decomposition, no trouble with
-// flat, thin or collapsed shapes), from `q` on. Their step is the torque over the trace; with the inertia of the rest
-// pose in its place the last digits come in one or two steps.
-FUNCTION vec4 nearest_rotation(Cluster cluster, vec3 x, vec3 y, vec3 z, vec4 q)
+// The rotation R, from `q` on, with which no turning moment remains about where the step began: sum of
+// m x0 x (R r - x) = 0, where r is the rest pose and x0 has the columns x, y, z with it. A step from x0 to x + d
+// changes angular momentum by sum of m x0 x d / dt, to all orders; the nearest rotation (UPP eq. 16) balances moments
+// about x instead, and a body that spins at w would lose the share (w dt)^2 / 2 of its momentum in each step. Where
+// nothing moves the two are the same. As in Mueller et al. 2016 there is no decomposition, and no trouble with flat,
+// thin or collapsed shapes; their step is the torque over the trace, and with the inertia of the rest pose in its place
+// the last digits come in one or two steps.
+FUNCTION vec4 balanced_rotation(Cluster cluster, vec3 x, vec3 y, vec3 z, vec3 moment, vec4 q)
 {
     const vec3 inertia = cluster.inertia_diagonal;
     const float rest_trace = 0.5f * (inertia.x + inertia.y + inertia.z); // sum of m r^2
+    // No rotation has a larger moment than the sine of a right angle gives; a body that spins faster than its steps can
+    // tell is slowed down.
+    const vec3 turn = v3_limit(inverse_inertia_times(cluster, q, moment), SINE_LIMIT);
+    const vec3 wanted = inertia_times(cluster, q, turn);
     for (uint n = 0u; n < ROTATION_ITERATIONS; n++) {
         const vec3 own_x = rotate(q, v3(1.0f, 0.0f, 0.0f));
         const vec3 own_y = rotate(q, v3(0.0f, 1.0f, 0.0f));
         const vec3 own_z = rotate(q, v3(0.0f, 0.0f, 1.0f));
-        const vec3 torque = v3_add(v3_add(v3_cross(own_x, x), v3_cross(own_y, y)), v3_cross(own_z, z));
+        const vec3 present = v3_add(v3_add(v3_cross(x, own_x), v3_cross(y, own_y)), v3_cross(z, own_z));
         const float trace = fabsf(v3_dot(own_x, x) + v3_dot(own_y, y) + v3_dot(own_z, z));
         const float stretch = rest_trace / max_f32(trace, 1e-3f * rest_trace + 1e-30f);
-        const vec3 angle =
-            v3_limit(v3_scale(inverse_inertia_times(cluster, q, torque), stretch), 1.0f); // rad, far from the answer
+        const vec3 lacking = inverse_inertia_times(cluster, q, v3_sub(wanted, present));
+        const vec3 angle = v3_limit(v3_scale(lacking, stretch), 1.0f); // rad, far from the answer
         q = turn_by(q, angle);
         if (v3_dot(angle, angle) < ROTATION_TOLERANCE) {
             return q;
@@ -295,12 +312,15 @@ KERNEL(match_clusters)
     const vec4 y = sum_of_chunks(VIEW_HERE_COMMA cluster, 2u);
     const vec4 z = sum_of_chunks(VIEW_HERE_COMMA cluster, 3u);
     const vec3 origin = v3_scale(v3(x.w, y.w, z.w), 1.0f / offsets.w);
-    const vec3 column_x = v3_add_scaled(v3_from_v4(x), v3_from_v4(offsets), -origin.x);
-    const vec3 column_y = v3_add_scaled(v3_from_v4(y), v3_from_v4(offsets), -origin.y);
-    const vec3 column_z = v3_add_scaled(v3_from_v4(z), v3_from_v4(offsets), -origin.z);
+    const vec3 starts = v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 4u));
+    const vec3 moments = v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 5u));
+    const vec3 column_x = v3_add_scaled(v3_from_v4(x), starts, -origin.x);
+    const vec3 column_y = v3_add_scaled(v3_from_v4(y), starts, -origin.y);
+    const vec3 column_z = v3_add_scaled(v3_from_v4(z), starts, -origin.z);
+    const vec3 moment = v3_sub(moments, v3_cross(starts, mean));
     STORE(cluster_origins, i, v4_from_v3(origin, 0.0f));
     STORE(cluster_centres, i, v4_from_v3(v3_add(v3_from_v4(centre), mean), centre.w));
-    STORE(cluster_rotations, i, nearest_rotation(cluster, column_x, column_y, column_z, rotation));
+    STORE(cluster_rotations, i, balanced_rotation(cluster, column_x, column_y, column_z, moment, rotation));
 }
 
 // Moves members to their places (UPP eq. 15): the mean over the clusters they are in, which share their mass equally,

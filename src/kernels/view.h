@@ -15,7 +15,7 @@
 #define NONE            0xffffffffu // no member, no cluster, no particle
 
 #define MEMBER_CHUNK    64u // entries of a cluster that one invocation sums up
-#define CHUNK_SUMS      4u  // vec4s of a chunk's sums
+#define CHUNK_SUMS      6u  // vec4s of a chunk's sums
 #define MEMBER_FACES    4u  // what a particle knows of its body's surface: the distance, and up to three planes
 #define CLUSTER_RIGID   1u  // flag: the only cluster of a body that keeps its shape exactly
 #define FORCE_KINDS     4u  // MOTE_FORCE_COUNT
