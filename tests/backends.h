@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "driver_leaks.h"
+#include "known_leaks.h"
 #include "mote.h"
 #include "mote_render.h"
 #include "solver/world.h"

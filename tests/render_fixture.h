@@ -10,7 +10,7 @@
 // after those
 #include <cmocka.h>
 
-#include "driver_leaks.h"
+#include "known_leaks.h"
 #include "mote_render.h"
 #include "render/renderer.h"
 #include <math.h>

@@ -6,13 +6,6 @@
 #include "geometry/surface.h"
 #include "kernels/kernels.h"
 
-// OpenVDB loses the nodes it had read when a file ends in the middle of them.
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:readTopology\n";
-}
-
 static const MoteVec3 NOWHERE = {0, 0, 0};
 
 static MoteField *make_field(const MoteFieldOptions *options)

@@ -37,14 +37,15 @@ static bool note_file(ShaderWatch *watch, const char *name, const struct stat *s
     while (i < watch->count && strcmp(watch->files[i].name, name) != 0) {
         i++;
     }
-    if (i == SHADER_FILES) {
-        return false;
+    const size_t length = strlen(name);
+    if (i == SHADER_FILES || length >= SHADER_NAME) {
+        return false; // no shader of the renderer has such a name
     }
     const bool is_new = i == watch->count;
     const bool changed = is_new || watch->files[i].seconds != status->st_mtim.tv_sec ||
                          watch->files[i].nanoseconds != status->st_mtim.tv_nsec;
     if (is_new) {
-        snprintf(watch->files[watch->count++].name, SHADER_NAME, "%s", name);
+        memcpy(watch->files[watch->count++].name, name, length + 1);
     }
     watch->files[i].seconds = status->st_mtim.tv_sec;
     watch->files[i].nanoseconds = status->st_mtim.tv_nsec;
