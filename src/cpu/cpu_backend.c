@@ -76,19 +76,6 @@ static void add_time(CpuBackend *cpu, KernelId timer, double since, uint64_t inv
     cpu->timers[timer].invocations += invocations;
 }
 
-static uint32_t invocations_of(KernelId kernel, const MoteView *view)
-{
-    switch (kernel) {
-#define KERNEL_ROW(name, stage, count)                                                                                 \
-    case KERNEL_ID_##name:                                                                                             \
-        return view->count;
-#include "kernels/kernels.def"
-    default:
-        MOTE_ASSERT(!"a kernel of the table");
-        return 0;
-    }
-}
-
 // Where the r-th of `ranges` parts begins and the one before it ends: at whole steps.
 static uint range_end(uint32_t count, int r, int ranges)
 {
@@ -101,7 +88,7 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     CpuBackend *cpu = (CpuBackend *)backend;
     const double start = clock_seconds();
-    const uint32_t count = invocations_of(kernel, view);
+    const uint32_t count = kernel_invocations(kernel, view);
     RangeFunction *const function = cpu->kernels[kernel];
     if (count < 512 || cpu->threads == 1) {
         function(view, 0, count);

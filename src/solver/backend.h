@@ -21,6 +21,9 @@ typedef enum KernelId {
     TIMER_COUNT
 } KernelId;
 
+// What the table's count column says of this view.
+uint32_t kernel_invocations(KernelId kernel, const MoteView *view);
+
 typedef struct Timer {
     double milliseconds;
     uint64_t launches, invocations;

@@ -14,6 +14,19 @@ const BackendRow backend_rows[] = {
 };
 const uint32_t backend_row_count = sizeof backend_rows / sizeof backend_rows[0];
 
+uint32_t kernel_invocations(KernelId kernel, const MoteView *view)
+{
+    switch (kernel) {
+#define KERNEL_ROW(name, stage, count)                                                                                 \
+    case KERNEL_ID_##name:                                                                                             \
+        return view->count;
+#include "kernels/kernels.def"
+    default:
+        MOTE_ASSERT(!"a kernel of the table");
+        return 0;
+    }
+}
+
 static bool is_automatic(const BackendRow *row)
 {
     return row->automatic == NULL || row->automatic();

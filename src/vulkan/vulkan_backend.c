@@ -9,23 +9,10 @@
 
 // ---- Work --------------------------------------------------------------------------------------------------
 
-static uint32_t invocations_of(KernelId kernel, const MoteView *view)
-{
-    switch (kernel) {
-#define KERNEL_ROW(name, stage, count)                                                                                 \
-    case KERNEL_ID_##name:                                                                                             \
-        return view->count;
-#include "kernels/kernels.def"
-    default:
-        MOTE_ASSERT(!"a kernel of the table");
-        return 0;
-    }
-}
-
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    const uint32_t count = invocations_of(kernel, view);
+    const uint32_t count = kernel_invocations(kernel, view);
     if (count > 0 && vulkan_begin_timed(vulkan)) {
         vulkan_launch(vulkan, (ProgramId)kernel, view, count);
         vulkan_time(vulkan, (int)kernel, count);
