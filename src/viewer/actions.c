@@ -16,29 +16,61 @@
 
 const char *app_view(const App *app)
 {
-    return mote_render_view_name(app->view);
+    return app->view;
+}
+
+// Forces are recorded only while they are looked at: as a view, or of the particle that is followed.
+static void record_forces(App *app)
+{
+    const bool wanted = app->inspecting || strncmp(app->view, "channel:force_", 14) == 0;
+    if (wanted != app->forces) {
+        app->forces = wanted;
+        simulator_send(app->simulator, &(SimulatorCommand){.kind = COMMAND_FORCES, .flag = wanted});
+    }
+}
+
+// Row `i` of all views: the renderer's, and behind them the scene's channels. False beyond the last.
+bool app_view_at(const App *app, uint32_t i, char name[APP_VIEW])
+{
+    const char *row;
+    for (uint32_t k = 0; (row = mote_render_view_name(k)) != NULL; k++) {
+        if (strcmp(row, "channel") != 0 && i-- == 0) {
+            snprintf(name, APP_VIEW, "%s", row);
+            return true;
+        }
+    }
+    if (i < app->status.channel_count) {
+        snprintf(name, APP_VIEW, "channel:%s", app->status.channels[i]);
+    }
+    return i < app->status.channel_count;
 }
 
 void app_set_view(App *app, const char *view)
 {
-    const char *name;
-    for (uint32_t i = 0; (name = mote_render_view_name(i)) != NULL; i++) {
-        if (strcmp(name, view) == 0) {
-            app->view = i;
-        }
-    }
+    snprintf(app->view, sizeof app->view, "%s", view);
+    record_forces(app);
 }
 
-// The next one in the table, or the one before; a channel has no name here and is passed over.
-static void change_view(App *app, uint32_t step)
+// The one that is `step` rows further in the list, which is a ring; step is 1 or -1.
+static void change_view(App *app, int step)
 {
-    uint32_t count = 0;
-    while (mote_render_view_name(count) != NULL) {
-        count++;
+    uint32_t count = 0, at = 0;
+    char name[APP_VIEW];
+    for (; app_view_at(app, count, name); count++) {
+        at = strcmp(name, app->view) == 0 ? count : at;
     }
-    do {
-        app->view = (app->view + step) % count;
-    } while (strcmp(app_view(app), "channel") == 0);
+    app_view_at(app, (at + count + (uint32_t)step) % count, name);
+    app_set_view(app, name);
+}
+
+// Follows the particle from now on, MOTE_NONE: none any more.
+void app_inspect(App *app, uint32_t id)
+{
+    app->inspecting = id != MOTE_NONE;
+    app->inspected[0] = '\0';
+    app->mark_count = 0;
+    artist_inspect(app->artist, id);
+    record_forces(app);
 }
 
 // ---- Scenes ----
@@ -50,7 +82,7 @@ void app_open(App *app, const char *path)
     free(whole);
     app->own_camera = false;
     app->browser = false;
-    app->inspected[0] = '\0';
+    app_inspect(app, MOTE_NONE);
     app->error[0] = '\0';
     simulator_send_text(app->simulator, COMMAND_LOAD, path);
     snprintf(app->status.path, sizeof app->status.path, "%s", path);
@@ -123,11 +155,11 @@ static void copy_camera(App *app)
 static void bookmark(App *app, uint32_t i)
 {
     if (app->control) {
-        app->bookmarks[i] = app->camera;
-        app->has_bookmark[i] = true;
+        app->settings.bookmarks[i] = app->camera;
+        app->settings.has_bookmark[i] = true;
         app_say(app, "Bookmark %u set", i + 1);
-    } else if (app->has_bookmark[i]) {
-        app->camera = app->bookmarks[i];
+    } else if (app->settings.has_bookmark[i]) {
+        app->camera = app->settings.bookmarks[i];
         app->own_camera = true;
     } else {
         app_say(app, "Bookmark %u is not set: Ctrl and its key set it", i + 1);
@@ -259,6 +291,8 @@ static void leave(App *app)
         app->dropped[0] = '\0';
     } else if (app->full_screen) {
         full_screen(app, false);
+    } else if (app->inspecting) {
+        app_inspect(app, MOTE_NONE);
     } else {
         app->error[0] = '\0';
     }
@@ -306,19 +340,15 @@ void app_act(App *app, Action action)
     case ACTION_next_view:
         change_view(app, 1);
         break;
-    case ACTION_previous_view: {
-        uint32_t count = 0;
-        while (mote_render_view_name(count) != NULL) {
-            count++;
-        }
-        change_view(app, count - 1);
+    case ACTION_previous_view:
+        change_view(app, -1);
         break;
-    }
     case ACTION_panel:
         app->panel = !app->panel;
         break;
     case ACTION_help:
         app->help = !app->help;
+        app->settings.help_shown = true;
         break;
     case ACTION_full_screen:
         full_screen(app, !app->full_screen);

@@ -16,7 +16,7 @@
 
 typedef enum Drag { DRAG_NONE, DRAG_ORBIT, DRAG_LOOK, DRAG_PAN, DRAG_GRAB, DRAG_THROW, DRAG_INSPECT } Drag;
 
-enum { BOOKMARKS = 4, BROWSER_LIMIT = 56, NOTICE_TEXT = 1280 };
+enum { BROWSER_LIMIT = 56, NOTICE_TEXT = 1280, APP_VIEW = 64, APP_HISTORIES = 5 };
 
 // A scene file as it was when it was loaded.
 typedef struct FileStamp {
@@ -46,20 +46,26 @@ typedef struct App {
     bool held[ACTION_COUNT];
     bool shift, control, alt;
     float mouse_x, mouse_y, drag_x, drag_y; // pixels
+    SDL_GameController *gamepad;            // NULL: none
+    float axes[SDL_CONTROLLER_AXIS_MAX];    // -1 to 1
     Drag drag;
     uint64_t pick_awaited; // number of the pick that a grab or an inspection waits for
+    bool pick_inspects;    // it is an inspection
     bool grabbing;
-    uint32_t grabbed;
     MoteVec3 grab_point; // m, on the plane that it is moved in
-    char inspected[512];
+    uint32_t grab_id;    // the particle that was picked; MOTE_NONE for a collider alone
+    bool grab_may_be_collider;
+    bool inspecting; // a particle is followed
+    char inspected[INSPECT_TEXT];
+    PanelMark marks[INSPECT_NEIGHBOURS + 1]; // around it and its neighbours
+    uint32_t mark_count;
     char dropped[1024]; // a mesh file, until it is said what it is to be
 
     // What is drawn.
     bool own_camera;
     MoteCamera camera;
-    MoteCamera bookmarks[BOOKMARKS];
-    bool has_bookmark[BOOKMARKS];
-    uint32_t view;
+    char view[APP_VIEW]; // of the renderer's, or channel:NAME
+    bool forces;         // are recorded, because they are looked at
     uint64_t request;
     ArtistPicture picture;
     uint64_t picture_hash;
@@ -70,6 +76,11 @@ typedef struct App {
     // Scenes.
     PanelScene scenes[BROWSER_LIMIT], recent[SETTINGS_RECENT];
     uint32_t scene_count, recent_count;
+    struct { // what is in the textures of the browser
+        char path[1024];
+        time_t seconds;
+        bool tried;
+    } tiles[BROWSER_LIMIT];
     FileStamp stamp;
     double stamp_time;
     uint64_t reloads;
@@ -86,9 +97,13 @@ typedef struct App {
     double start, last_shown, first_picture, rate_time, frames_a_second, pictures_a_second;
     uint64_t turns; // of the loop
     uint64_t shown, rate_frame, rate_pictures, rate_model;
-    double worst_wait; // s, that an event had to wait for the window since the first picture
+    double worst_wait;               // s, that an event had to wait for the window since the first picture
+    double drained;                  // s on the clock, when there was no event left
+    double pending;                  // the earliest that an event can have come which is not shown yet; 0 is none
+    double worst_answer, answer_sum; // s, from an event to the window that shows what it did
+    uint64_t answers;
     uint64_t worst_lag, lag_request, lag_picture;
-    float history[4][PANEL_HISTORY];
+    float history[APP_HISTORIES][PANEL_HISTORY];
     uint32_t history_at;
     uint64_t history_moment;
 } App;
@@ -101,11 +116,18 @@ void app_reset(App *app);
 void app_drop(App *app, const char *path);
 void app_add_mesh(App *app, const char *section);
 void app_set_view(App *app, const char *view);
+bool app_view_at(const App *app, uint32_t i, char name[APP_VIEW]);
+void app_inspect(App *app, uint32_t id);
 const char *app_view(const App *app);
 void app_event(App *app, const SDL_Event *event); // input.c
 void app_move(App *app, double seconds);          // of keys that are down
 void app_follow_pick(App *app);
-void app_list_scenes(App *app); // browser.c
+void app_show_inspected(App *app);
+void app_gamepad_event(App *app, const SDL_Event *event); // gamepad.c
+void app_gamepad_move(App *app, double seconds);
+bool app_gamepad_moves(const App *app);
+void app_list_scenes(App *app);   // browser.c
+void app_load_pictures(App *app); // one a call, while the browser is open
 void app_neighbour(App *app, int step);
 void app_watch_scene(App *app); // reloads it when its file changes
 void app_stamp_scene(App *app);

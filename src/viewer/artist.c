@@ -30,6 +30,8 @@ struct Artist {
     uint8_t *pixels; // of the picture
     size_t pixel_bytes;
     ArtistPick pick;
+    Inspection inspection;
+    uint32_t inspected; // id, or MOTE_NONE
     bool pick_wanted;
     float pick_x, pick_y;
     char captures[CAPTURES][ARTIST_TEXT]; // files to be written
@@ -120,6 +122,26 @@ ArtistPick artist_pick_result(Artist *artist)
     const ArtistPick pick = artist->pick;
     mtx_unlock(&artist->mutex);
     return pick;
+}
+
+void artist_inspect(Artist *artist, uint32_t id)
+{
+    mtx_lock(&artist->mutex);
+    artist->inspected = id;
+    artist->inspection.moment = 0;
+    call(artist);
+    mtx_unlock(&artist->mutex);
+}
+
+bool artist_inspection(Artist *artist, Inspection *out)
+{
+    mtx_lock(&artist->mutex);
+    const bool known = artist->inspected != MOTE_NONE && artist->inspection.moment != 0;
+    if (known) {
+        *out = artist->inspection;
+    }
+    mtx_unlock(&artist->mutex);
+    return known;
 }
 
 void artist_capture(Artist *artist, const char *path)
@@ -281,7 +303,16 @@ static MoteResult draw(Artist *artist, const Moment *moment, float t, const Arti
     *camera = look.camera;
     picture.samples = picture.samples > 0 ? picture.samples : 1;
     picture.view = request->view[0] != '\0' ? request->view : NULL;
-    return mote_renderer_draw_arrays(artist->renderer, &view, NULL, &look, &picture);
+    MoteRenderChannel values = {0};
+    if (strncmp(request->view, "channel:", 8) == 0) { // one that the scene does not have, or not yet, is no mistake
+        const MomentChannel *channel = moment_channel(moment, request->view + 8);
+        if (channel != NULL) {
+            const size_t bytes = (size_t)channel->components * sizeof(float) * view.particle_count;
+            values = (MoteRenderChannel){{channel->values.data, bytes, channel->values.bytes}, channel->components};
+        }
+        picture.view = channel != NULL ? request->view : "particles";
+    }
+    return mote_renderer_draw_arrays(artist->renderer, &view, values.components > 0 ? &values : NULL, &look, &picture);
 }
 
 // Reads the picture back and makes it the one that is shown.
@@ -381,35 +412,42 @@ static void draw_and_show(Artist *artist, const Moment *moment, double between, 
 
 // ---- The thread: other pictures ----
 
-// All that is known of the particle; of a point without one, of the nearest particle within reach.
-static void describe_pick(const Moment *moment, ArtistPick *pick)
+// The particle that is nearest to a point, within reach.
+static uint32_t nearest_particle(const Moment *moment, MoteVec3 point, bool *found)
 {
     const float *positions = moment->blocks[MOMENT_positions].data;
-    const uint32_t *ids = moment->blocks[MOMENT_ids].data;
-    const uint32_t count = moment->view.particle_count;
-    uint32_t found = MOTE_NONE;
-    float nearest = 4.0f * moment->view.support * moment->view.support;
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t nearest = MOTE_NONE;
+    float least = 4.0f * moment->view.support * moment->view.support;
+    for (uint32_t i = 0; i < moment->view.particle_count; i++) {
         const float *p = positions + 4 * (size_t)i;
-        const float dx = p[0] - pick->point.x, dy = p[1] - pick->point.y, dz = p[2] - pick->point.z;
+        const float dx = p[0] - point.x, dy = p[1] - point.y, dz = p[2] - point.z;
         const float square = dx * dx + dy * dy + dz * dz;
-        if (pick->found ? ids[i] == pick->id : square < nearest) {
-            nearest = square;
-            found = i;
+        if (square < least) {
+            least = square;
+            nearest = i;
         }
     }
-    pick->found = found != MOTE_NONE;
-    if (pick->found) {
-        const float *p = positions + 4 * (size_t)found;
-        const float *v = (const float *)moment->blocks[MOMENT_velocities].data + 4 * (size_t)found;
-        pick->id = ids[found];
-        pick->position = (MoteVec3){p[0], p[1], p[2]};
-        pick->velocity = (MoteVec3){v[0], v[1], v[2]};
-        pick->inverse_mass = p[3];
-        pick->density = v[3];
-        pick->phase = ((const uint32_t *)moment->blocks[MOMENT_phases].data)[found];
-        pick->neighbours = ((const uint32_t *)moment->blocks[MOMENT_neighbour_counts].data)[found];
+    *found = nearest != MOTE_NONE;
+    return *found ? ((const uint32_t *)moment->blocks[MOMENT_ids].data)[nearest] : MOTE_NONE;
+}
+
+static void look_at_inspected(Artist *artist, const Moment *moment)
+{
+    mtx_lock(&artist->mutex);
+    const uint32_t id = artist->inspected;
+    const bool known = id == MOTE_NONE || artist->inspection.moment == moment->number;
+    mtx_unlock(&artist->mutex);
+    if (known) {
+        return;
     }
+    Inspection inspection;
+    inspect_particle(moment, id, &inspection);
+    mtx_lock(&artist->mutex);
+    if (artist->inspected == id) {
+        artist->inspection = inspection;
+    }
+    mtx_unlock(&artist->mutex);
+    artist->wake(artist->wake_data);
 }
 
 // The particle at a pixel of the id buffer; of a mesh, the particle that is nearest to the point that is seen.
@@ -435,11 +473,9 @@ static void answer_pick(Artist *artist, const Moment *moment, const ArtistReques
         result = mote_renderer_read_layer(artist->renderer, "id", values);
         uint32_t id = 0;
         memcpy(&id, &values[pixel], sizeof id);
-        pick.found = result == MOTE_OK && id > 0;
-        pick.id = id - 1;
-        if (result == MOTE_OK) {
-            describe_pick(moment, &pick);
-        }
+        pick.hit = true;
+        pick.found = pick.seen = result == MOTE_OK && id > 0;
+        pick.id = pick.seen ? id - 1 : nearest_particle(moment, pick.point, &pick.found);
     }
     free(values);
     if (result != MOTE_OK) {
@@ -649,6 +685,7 @@ static double work(Artist *artist, const Orders *orders)
     }
     const double now = clock_seconds();
     run_errands(artist, moment, orders);
+    look_at_inspected(artist, moment);
     // Pictures in between are worth drawing where several of them fit.
     double between = moment->interval > 0.0 ? (now - moment->published) / moment->interval : 1.0;
     const bool too_slow =
@@ -712,6 +749,7 @@ MoteResult artist_start(const MoteRendererOptions *options, Simulator *simulator
     artist->simulator = simulator;
     artist->wake = wake;
     artist->wake_data = wake_data;
+    artist->inspected = MOTE_NONE;
     if (mtx_init(&artist->mutex, mtx_plain) != thrd_success || cnd_init(&artist->called) != thrd_success ||
         thrd_create(&artist->thread, run, artist) != thrd_success) {
         free(artist);

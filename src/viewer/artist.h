@@ -2,6 +2,7 @@
 #ifndef MOTE_VIEWER_ARTIST_H
 #define MOTE_VIEWER_ARTIST_H
 
+#include "viewer/inspect.h"
 #include "viewer/shader_compile.h"
 #include "viewer/simulator.h"
 
@@ -30,12 +31,11 @@ typedef struct ArtistPicture {
 // What was under a pixel.
 typedef struct ArtistPick {
     uint64_t number; // of picks answered so far
-    bool found;
-    uint32_t id;                 // of the particle
-    MoteVec3 point;              // m, what is seen there
-    MoteVec3 position, velocity; // m, m/s: of the particle
-    float density, inverse_mass; // over rest density; 1/kg
-    uint32_t phase, neighbours;
+    bool hit;        // there is something but the sky
+    MoteVec3 point;  // m, what is seen there
+    bool found;      // a particle: the one that is seen, or else the nearest
+    bool seen;
+    uint32_t id;
 } ArtistPick;
 
 enum { ARTIST_TEXT = 1024, ARTIST_PASSES = 64 };
@@ -75,6 +75,11 @@ void artist_status(Artist *artist, ArtistStatus *out);
 // Asks what is at a pixel of the window; artist_pick_result then has a number that is greater by one.
 void artist_pick(Artist *artist, float x, float y);
 ArtistPick artist_pick_result(Artist *artist);
+
+// Follows a particle from now on, MOTE_NONE: none. artist_inspection is of the last moment that was looked at; false
+// where none is followed, or it was not looked at yet.
+void artist_inspect(Artist *artist, uint32_t id);
+bool artist_inspection(Artist *artist, Inspection *out);
 
 // Compiles these shaders of the folder (shader_compile.h) and draws with them; a broken one changes nothing.
 void artist_reload(Artist *artist, const char *folder, char (*names)[SHADER_NAME], uint32_t count);

@@ -39,12 +39,12 @@ static bool find_picture(const PanelScene *scene, char path[2048])
     return access(path, R_OK) == 0;
 }
 
-static void load_picture(App *app, PanelScene *scene, uint32_t slot)
+static bool load_picture(App *app, const char *path, uint32_t slot)
 {
-    char path[2048];
     Image image;
-    if (slot >= OVERLAY_TEXTURES || !find_picture(scene, path) || image_read(path, &image) != MOTE_OK) {
-        return; // a scene without a picture is shown by its name
+    bool loaded = false;
+    if (image_read(path, &image) != MOTE_OK) {
+        return false; // a scene without a picture is shown by its name
     }
     const size_t count = (size_t)image.width * image.height;
     uint8_t *pixels = malloc(4 * count);
@@ -56,14 +56,54 @@ static void load_picture(App *app, PanelScene *scene, uint32_t slot)
                 pixels[4 * i + (size_t)k] = (uint8_t)(rgba[k] * 255.0f + 0.5f);
             }
         }
-        if (overlay_set_texture(&app->overlay, slot, image.width, image.height, pixels) == MOTE_OK) {
-            scene->texture = slot;
-            scene->width = image.width;
-            scene->height = image.height;
-        }
+        loaded = overlay_set_texture(&app->overlay, slot, image.width, image.height, pixels) == MOTE_OK;
     }
     free(pixels);
     image_destroy(&image);
+    return loaded;
+}
+
+// Recently used scenes have the pictures of those in the folder.
+static void share_pictures(App *app)
+{
+    for (uint32_t i = 0; i < app->recent_count; i++) {
+        for (uint32_t k = 0; k < app->scene_count; k++) {
+            if (strcmp(app->scenes[k].name, app->recent[i].name) == 0) {
+                app->recent[i].texture = app->scenes[k].texture;
+            }
+        }
+    }
+}
+
+// One a turn of the window's loop: all at once would keep it from answering.
+void app_load_pictures(App *app)
+{
+    for (uint32_t i = 0; i < app->scene_count && app->browser; i++) {
+        PanelScene *scene = &app->scenes[i];
+        const uint32_t slot = TEXTURE_BROWSER + i;
+        char path[2048];
+        struct stat status;
+        if (scene->texture != 0 || app->tiles[i].tried || slot >= OVERLAY_TEXTURES) {
+            continue;
+        }
+        app->tiles[i].tried = true;
+        if (!find_picture(scene, path) || stat(path, &status) != 0) {
+            continue;
+        }
+        const bool same = strcmp(app->tiles[i].path, scene->path) == 0 && app->tiles[i].seconds == status.st_mtime;
+        if (same || load_picture(app, path, slot)) {
+            scene->texture = slot;
+            memcpy(app->tiles[i].path, scene->path, sizeof scene->path);
+            app->tiles[i].seconds = status.st_mtime;
+            share_pictures(app);
+            app->redraw = true;
+        } else {
+            app->tiles[i].path[0] = '\0';
+        }
+        if (!same) {
+            return;
+        }
+    }
 }
 
 static bool is_scene(const char *name)
@@ -101,7 +141,7 @@ void app_list_scenes(App *app)
         list_folder(app, app->options->scenes);
     }
     for (uint32_t i = 0; i < app->scene_count; i++) {
-        load_picture(app, &app->scenes[i], TEXTURE_BROWSER + i);
+        app->tiles[i].tried = false;
     }
     app->recent_count = 0;
     for (uint32_t i = 0; i < app->settings.recent_count; i++) {
@@ -110,11 +150,6 @@ void app_list_scenes(App *app)
             *recent = (PanelScene){0};
             memcpy(recent->path, app->settings.recent[i], sizeof recent->path);
             name_scene(recent);
-            for (uint32_t k = 0; k < app->scene_count; k++) { // the same file has its picture already
-                if (strcmp(app->scenes[k].name, recent->name) == 0) {
-                    recent->texture = app->scenes[k].texture;
-                }
-            }
         }
     }
 }

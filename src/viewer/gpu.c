@@ -121,6 +121,7 @@ static MoteResult create_surface(Gpu *gpu)
     if (!SDL_Vulkan_CreateSurface(gpu->window, gpu->instance, &gpu->surface)) {
         return mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan surface for the window: %s", SDL_GetError());
     }
+    gpu->surfaces++;
     return MOTE_OK;
 }
 
@@ -348,6 +349,8 @@ static VkResult create_swapchain(Gpu *gpu)
     destroy_swapchain(gpu);
     VkSurfaceCapabilitiesKHR can;
     VkResult result = gpu->vkGetPhysicalDeviceSurfaceCapabilitiesKHR(gpu->physical, gpu->surface, &can);
+    result = gpu->lose ? VK_ERROR_SURFACE_LOST_KHR : result;
+    gpu->lose = false;
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -122,6 +122,8 @@ typedef struct Gpu {
     VkImageView views[SWAPCHAIN_LIMIT];
     VkSemaphore drawn[SWAPCHAIN_LIMIT]; // one an image: presenting may still wait for the last one
     bool stale;                         // the swapchain no longer fits the window
+    bool lose;                          // the next swapchain finds its surface lost: for tests
+    uint32_t surfaces;                  // made so far
     uint32_t swapchains;                // made so far
     uint32_t validation_messages;
 } Gpu;

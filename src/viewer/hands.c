@@ -54,6 +54,7 @@ static Vector solve(const Matrix *m, Vector b)
 void hands_let_go(Hands *hands)
 {
     hands->held_count = 0;
+    hands->holds_shape = false;
 }
 
 void hands_destroy(Hands *hands)
@@ -127,6 +128,9 @@ static MoteResult take_hold(Hands *hands, Model *model, uint32_t id)
 MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target)
 {
     hands->target = target;
+    if (hands->holds_shape || id == MOTE_NONE) {
+        return MOTE_OK;
+    }
     if (hands->held_count > 0 && hands->held[0] == id) {
         return MOTE_OK;
     }
@@ -237,6 +241,9 @@ static uint32_t *find_held(Hands *hands, const MoteParticleView *view)
 
 MoteResult hands_pull(Hands *hands, Model *model)
 {
+    if (hands->holds_shape) {
+        return hands_pull_shape(hands, model);
+    }
     if (hands->held_count == 0) {
         return MOTE_OK;
     }

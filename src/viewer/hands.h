@@ -8,13 +8,19 @@
 typedef struct Hands {
     uint32_t *held; // ids; the first is the one that was picked
     uint32_t held_count;
-    bool is_body;    // they are all of a body, which is pulled at the first as a whole
-    MoteVec3 target; // m, where the first is to be
-    MoteVec3 at;     // m, where it was before the last frame
+    bool is_body;     // they are all of a body, which is pulled at the first as a whole
+    bool holds_shape; // instead of particles: a collider with a mass
+    uint32_t shape;   // its number in the world
+    MoteVec3 anchor;  // m, where it is held, in its own frame
+    MoteVec3 target;  // m, where the first, or the anchor, is to be
+    MoteVec3 at;      // m, where it was before the last frame
 } Hands;
 
 // Takes hold of the particle, with the body or the handful of liquid that it belongs to, or moves what is held.
 MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target);
+// Takes hold of the collider with a mass whose surface is at `point`, if there is one (hands_shapes.c).
+MoteResult hands_grab_shape(Hands *hands, Model *model, MoteVec3 point);
+MoteResult hands_pull_shape(Hands *hands, Model *model); // see hands_pull
 void hands_let_go(Hands *hands);
 void hands_destroy(Hands *hands);
 

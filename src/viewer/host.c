@@ -52,6 +52,11 @@ static void set_speed(void *data, double speed)
     simulator_send(((App *)data)->simulator, &(SimulatorCommand){.kind = COMMAND_SPEED, .numbers = {speed}});
 }
 
+static bool view_at(void *data, uint32_t i, char name[64])
+{
+    return app_view_at(data, i, name);
+}
+
 static void set_view(void *data, const char *view)
 {
     app_set_view(data, view);
@@ -88,6 +93,6 @@ static void add_mesh(void *data, const char *section)
 
 void app_host(App *app, PanelHost *host)
 {
-    *host = (PanelHost){app,       elements, element_name, value,      is_live,        set,     act,
-                        set_speed, set_view, open_scene,   save_scene, forget_changes, add_mesh};
+    *host = (PanelHost){app,     elements, element_name, value,      is_live,        set,     act, set_speed,
+                        view_at, set_view, open_scene,   save_scene, forget_changes, add_mesh};
 }

@@ -43,7 +43,12 @@ static void send_grab(App *app)
 {
     const MoteVec3 at = point_under_mouse(app, app->grab_point);
     simulator_send(app->simulator,
-                   &(SimulatorCommand){.kind = COMMAND_GRAB, .id = app->grabbed, .numbers = {at.x, at.y, at.z}});
+                   &(SimulatorCommand){.kind = COMMAND_GRAB,
+                                       .id = app->grab_id,
+                                       .flag = app->grab_may_be_collider,
+                                       .numbers = {at.x, at.y, at.z},
+                                       .vector = {app->grab_point.x, app->grab_point.y, app->grab_point.z}});
+    app->grab_may_be_collider = false; // once: from now on what is held is moved
 }
 
 // The answer to a pick begins a grab, if the mouse is still down, or tells of the particle.
@@ -58,22 +63,44 @@ void app_follow_pick(App *app)
     }
     app->pick_awaited = 0;
     app->redraw = true;
-    if (!pick.found) {
-        app_say(app, "There is no particle here");
-        return;
-    }
-    snprintf(app->inspected, sizeof app->inspected,
-             "id %u, phase group %u%s%s\nposition %.4g, %.4g, %.4g m\nvelocity %.4g, %.4g, %.4g m/s\n"
-             "density %.4f of rest, %u neighbours\nmass %.4g kg",
-             pick.id, pick.phase & MOTE_PHASE_GROUP_MASK, (pick.phase & MOTE_PHASE_FLUID) != 0 ? ", liquid" : ", solid",
-             (pick.phase & MOTE_PHASE_SELF) != 0 ? ", grain" : "", (double)pick.position.x, (double)pick.position.y,
-             (double)pick.position.z, (double)pick.velocity.x, (double)pick.velocity.y, (double)pick.velocity.z,
-             (double)pick.density, pick.neighbours, pick.inverse_mass > 0.0f ? 1.0 / (double)pick.inverse_mass : 0.0);
-    if (app->drag == DRAG_GRAB) {
+    if (app->drag == DRAG_GRAB && pick.hit) {
         app->grabbing = true;
-        app->grabbed = pick.id;
+        app->grab_id = pick.found ? pick.id : MOTE_NONE;
+        app->grab_may_be_collider = !pick.seen;
         app->grab_point = pick.point;
         send_grab(app);
+    } else if (!pick.found) {
+        app_say(app, "There is no particle here");
+    }
+    if (app->pick_inspects) {
+        app_inspect(app, pick.found ? pick.id : MOTE_NONE);
+    }
+}
+
+// Lines and circles about the particle that is followed.
+void app_show_inspected(App *app)
+{
+    static Inspection inspection; // of the window's thread
+    if (!app->inspecting || !artist_inspection(app->artist, &inspection)) {
+        return;
+    }
+    inspect_text(&inspection, app->inspected, sizeof app->inspected);
+    const MoteCamera *camera = &app->picture.camera;
+    const MoteVec3 f = camera_forward(camera), e = camera->position;
+    const float width = window_width(app), height = window_height(app);
+    const float focal = 0.5f * height / tanf(0.5f * camera->field_of_view * 3.14159265f / 180.0f);
+    app->mark_count = 0;
+    for (uint32_t i = 0; i <= inspection.listed && inspection.found; i++) { // the particle itself last, on top
+        const bool self = i == inspection.listed;
+        const MoteVec3 p = self ? inspection.position : inspection.list[i].position;
+        const float depth = (p.x - e.x) * f.x + (p.y - e.y) * f.y + (p.z - e.z) * f.z;
+        PanelMark mark = {.kind = self                         ? PANEL_MARK_PICKED
+                                  : inspection.list[i].contact ? PANEL_MARK_CONTACT
+                                                               : PANEL_MARK_NEIGHBOUR};
+        if (camera_project(camera, p, width, height, &mark.x, &mark.y)) {
+            mark.radius = fmaxf(inspection.radius * focal / depth, self ? 3.0f : 1.5f);
+            app->marks[app->mark_count++] = mark;
+        }
     }
 }
 
@@ -111,6 +138,7 @@ static void press(App *app, Uint8 button)
         app->drag = DRAG_ORBIT;
     }
     if (app->drag == DRAG_GRAB || app->drag == DRAG_INSPECT) {
+        app->pick_inspects = app->drag == DRAG_INSPECT;
         app->pick_awaited = artist_pick_result(app->artist).number + 1;
         artist_pick(app->artist, app->mouse_x, app->mouse_y);
     }
@@ -167,6 +195,7 @@ void app_move(App *app, double seconds)
         camera_fly(&app->camera, step * right, step * up, step * forward);
         app->redraw = true;
     }
+    app_gamepad_move(app, seconds);
 }
 
 static void key(App *app, const SDL_KeyboardEvent *event)
@@ -287,6 +316,7 @@ void app_event(App *app, const SDL_Event *given)
         key(app, &event.key);
         break;
     default:
+        app_gamepad_event(app, &event);
         break;
     }
 }

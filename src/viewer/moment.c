@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,9 +89,13 @@ static void free_moment(Moment *moment)
     }
     Block *blocks[] = {&moment->positions_before, &moment->rotations_before, &moment->shapes_before,
                        &moment->instances_before, &moment->materials,        &moment->shapes,
-                       &moment->groups,           &moment->instances};
+                       &moment->groups,           &moment->instances,        &moment->poses,
+                       &moment->pose_vertices};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         free(blocks[i]->data);
+    }
+    for (uint32_t i = 0; i < MOMENT_CHANNELS; i++) {
+        free(moment->channels[i].values.data);
     }
     model_release(moment->model);
     *moment = (Moment){0};
@@ -183,6 +188,40 @@ static MoteResult copy_bytes(MomentPool *pool, Block *block, const void *from, s
     return result;
 }
 
+// What moves of meshes: the simulation goes on to change its own while a picture is drawn.
+static MoteResult copy_poses(MomentPool *pool, const Model *model, const MoteRenderScene *look, Moment *moment)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < look->pose_count; i++) {
+        bytes += 7 * sizeof(float) * model->meshes[look->poses[i].mesh].vertex_count;
+    }
+    MoteResult result = moment_reserve(pool, &moment->pose_vertices, bytes + 1);
+    const void *poses;
+    result = result == MOTE_OK
+                 ? copy_bytes(pool, &moment->poses, look->poses, look->pose_count * sizeof *look->poses, &poses)
+                 : result;
+    char *to = moment->pose_vertices.data;
+    for (uint32_t i = 0; i < look->pose_count && result == MOTE_OK; i++) {
+        MoteRenderPose *pose = (MoteRenderPose *)moment->poses.data + i;
+        const size_t vertices = model->meshes[pose->mesh].vertex_count;
+        memcpy(to, pose->positions, vertices * sizeof *pose->positions);
+        pose->positions = (const MoteVec3 *)(void *)to;
+        to += vertices * sizeof *pose->positions;
+        if (pose->normals != NULL) {
+            memcpy(to, pose->normals, vertices * sizeof *pose->normals);
+            pose->normals = (const MoteVec3 *)(void *)to;
+            to += vertices * sizeof *pose->normals;
+        }
+        if (pose->wetness != NULL) {
+            memcpy(to, pose->wetness, vertices * sizeof *pose->wetness);
+            pose->wetness = (const float *)(void *)to;
+            to += vertices * sizeof *pose->wetness;
+        }
+    }
+    moment->look.poses = moment->poses.data;
+    return result;
+}
+
 static MoteResult copy_look(MomentPool *pool, Model *model, Moment *moment)
 {
     MoteRenderScene look;
@@ -208,7 +247,71 @@ static MoteResult copy_look(MomentPool *pool, Model *model, Moment *moment)
     for (uint32_t i = 0; i < sizeof arrays / sizeof arrays[0] && result == MOTE_OK; i++) {
         result = copy_bytes(pool, arrays[i].block, arrays[i].from, arrays[i].bytes, arrays[i].to);
     }
+    return result == MOTE_OK ? copy_poses(pool, model, &look, moment) : result;
+}
+
+// ---- Channels ----
+
+const char *const moment_force_names[MOTE_FORCE_COUNT] = {
+    [MOTE_FORCE_DENSITY] = "force_density",
+    [MOTE_FORCE_PAIRS] = "force_contacts",
+    [MOTE_FORCE_SHAPES] = "force_colliders",
+    [MOTE_FORCE_BODIES] = "force_bodies",
+};
+
+static MoteResult add_channel(MomentPool *pool, Moment *moment, const char *name, uint32_t components,
+                              MomentChannel **out)
+{
+    const size_t bytes = (size_t)components * sizeof(float) * moment->view.particle_count;
+    MomentChannel *channel = &moment->channels[moment->channel_count];
+    const MoteResult result = moment_reserve(pool, &channel->values, bytes + 1);
+    if (result == MOTE_OK) {
+        snprintf(channel->name, sizeof channel->name, "%s", name);
+        channel->components = components;
+        moment->channel_count++;
+        *out = channel;
+    }
     return result;
+}
+
+static MoteResult copy_channels(MomentPool *pool, MoteWorld *world, Moment *moment)
+{
+    MoteResult result = MOTE_OK;
+    MomentChannel *channel = NULL;
+    moment->channel_count = 0;
+    const uint32_t count = mote_world_channel_count(world);
+    for (uint32_t i = 0; i < count && moment->channel_count + MOTE_FORCE_COUNT < MOMENT_CHANNELS; i++) {
+        uint32_t components;
+        const char *name = mote_world_channel_name(world, i, &components);
+        result = result == MOTE_OK ? add_channel(pool, moment, name, components, &channel) : result;
+        result = result == MOTE_OK ? mote_world_read_channel(world, name, channel->values.data) : result;
+    }
+    for (uint32_t kind = 0; kind < MOTE_FORCE_COUNT && pool->forces; kind++) {
+        result = result == MOTE_OK ? add_channel(pool, moment, moment_force_names[kind], 4, &channel) : result;
+        result = result == MOTE_OK ? mote_world_read_forces(world, kind, channel->values.data) : result;
+    }
+    return result;
+}
+
+const MomentChannel *moment_channel(const Moment *moment, const char *name)
+{
+    for (uint32_t i = 0; i < moment->channel_count; i++) {
+        if (strcmp(moment->channels[i].name, name) == 0) {
+            return &moment->channels[i];
+        }
+    }
+    return NULL;
+}
+
+uint32_t moment_find(const Moment *moment, uint32_t id)
+{
+    const uint32_t *ids = moment->blocks[MOMENT_ids].data;
+    for (uint32_t i = 0; i < moment->view.particle_count; i++) {
+        if (ids[i] == id) {
+            return i;
+        }
+    }
+    return MOTE_NONE;
 }
 
 // ---- What was before ----
@@ -322,6 +425,7 @@ MoteResult moment_publish(MomentPool *pool, Model *model, double interval)
         moment->model = model_hold(model);
     }
     MoteResult result = copy_view(pool, mote_simulation_world(model->simulation), moment);
+    result = result == MOTE_OK ? copy_channels(pool, mote_simulation_world(model->simulation), moment) : result;
     result = result == MOTE_OK ? copy_look(pool, model, moment) : result;
     result = result == MOTE_OK ? remember(pool, moment) : result;
     if (result != MOTE_OK) {

@@ -47,6 +47,14 @@ enum {
         MOMENT_ARRAY_COUNT
 };
 
+// A value or vector a particle: the world's channels, and what its constraints did while forces are recorded.
+enum { MOMENT_CHANNELS = 20, MOMENT_CHANNEL_NAME = 32 };
+typedef struct MomentChannel {
+    char name[MOMENT_CHANNEL_NAME];
+    uint32_t components;
+    Block values;
+} MomentChannel;
+
 typedef struct Moment {
     Model *model;
     uint64_t number;            // of moments published so far
@@ -60,7 +68,9 @@ typedef struct Moment {
     Block positions_before, rotations_before, shapes_before, instances_before;
     uint32_t shapes_before_count, instances_before_count, rotations_before_count;
     MoteRenderScene look; // its arrays are these
-    Block materials, shapes, groups, instances;
+    Block materials, shapes, groups, instances, poses, pose_vertices;
+    MomentChannel channels[MOMENT_CHANNELS];
+    uint32_t channel_count;
 } Moment;
 
 enum { MOMENT_COUNT = 3, MOMENT_RETIRED = 256 };
@@ -79,7 +89,9 @@ typedef struct MomentPool {
     } retired[MOMENT_RETIRED];
     uint32_t retired_count;
 
-    // Of the simulation's thread: where each particle was, by id; inverse mass -1 where there was none.
+    // Of the simulation's thread: whether forces are among the channels; where each particle was, by id; inverse mass
+    // -1 where there was none.
+    bool forces;
     Block history;
     uint32_t history_count;
     Block rotations, shape_history, instance_history;
@@ -95,6 +107,14 @@ MoteResult moment_reserve(MomentPool *pool, Block *block, size_t bytes);
 
 // Copies the model's present state and publishes it. `interval` is what the moment will say.
 MoteResult moment_publish(MomentPool *pool, Model *model, double interval);
+
+// The index of a particle in the moment's order, or MOTE_NONE if it is gone.
+uint32_t moment_find(const Moment *moment, uint32_t id);
+// The channel of that name, or NULL.
+const MomentChannel *moment_channel(const Moment *moment, const char *name);
+
+// Channels of forces, N: by MoteForceKind.
+extern const char *const moment_force_names[MOTE_FORCE_COUNT];
 
 // The newest moment, which stays as it is until moment_done; NULL where there is none.
 Moment *moment_take(MomentPool *pool);

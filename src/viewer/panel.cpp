@@ -316,13 +316,20 @@ void time_part(const PanelFacts *facts, const PanelHost *host)
     }
     ImGui::SetNextItemWidth(-130 * ui_scale);
     if (ImGui::BeginCombo("view", facts->view)) {
-        const char *name;
-        for (uint32_t i = 0; (name = mote_render_view_name(i)) != nullptr; i++) {
-            if (std::strcmp(name, "channel") != 0) {
-                if (ImGui::Selectable(name, std::strcmp(name, facts->view) == 0)) {
-                    host->set_view(host->data, name);
-                }
-                tooltip(mote_render_view_meaning(i));
+        char name[64];
+        for (uint32_t i = 0; host->view(host->data, i, name); i++) {
+            if (ImGui::Selectable(name, std::strcmp(name, facts->view) == 0)) {
+                host->set_view(host->data, name);
+            }
+            uint32_t row = 0;
+            const char *known;
+            const size_t length = std::strcspn(name, ":");
+            while ((known = mote_render_view_name(row)) != nullptr &&
+                   (std::strncmp(known, name, length) != 0 || known[length] != '\0')) {
+                row++;
+            }
+            if (known != nullptr) {
+                tooltip(mote_render_view_meaning(row));
             }
         }
         ImGui::EndCombo();
@@ -338,6 +345,7 @@ void numbers_part(const PanelFacts *facts)
                     100.0 * s->density_error_max);
         ImGui::Text("energy %.4g J kinetic, %.4g J potential", s->kinetic_energy, s->potential_energy);
         ImGui::Text("%.1f neighbours mean, %u max", s->neighbours_mean, s->neighbours_max);
+        ImGui::TextUnformatted(facts->counts);
         ImGui::Text("solver memory %.1f MB", static_cast<double>(s->memory_bytes) * 1e-6);
     }
     if (facts->interop != nullptr && facts->device != nullptr) {
@@ -347,6 +355,7 @@ void numbers_part(const PanelFacts *facts)
     plot("ms a frame", facts->history_frame, facts->history_at, "%.1f");
     plot("ms a picture", facts->history_picture, facts->history_at, "%.1f");
     plot("density error, %", facts->history_density, facts->history_at, "%.3f");
+    plot("contacts' overlap, %", facts->history_overlap, facts->history_at, "%.3f");
     plot("kinetic energy, J", facts->history_energy, facts->history_at, "%.4g");
 }
 
@@ -430,6 +439,9 @@ void status_line(const PanelFacts *facts)
         if (facts->notice[0] != '\0') {
             ImGui::TextUnformatted(facts->notice);
         }
+        if (facts->hint[0] != '\0') {
+            ImGui::TextDisabled("%s: help", facts->hint);
+        }
     }
     ImGui::End();
 }
@@ -489,8 +501,9 @@ void help(const PanelFacts *facts, float width, float height)
             {"Right drag", "Look around"},
             {"Middle drag", "Move sideways"},
             {"Wheel", "Nearer, farther"},
-            {"Shift + left drag", "Hold a body, a grain or a handful of liquid"},
+            {"Shift + left drag", "Hold a body, a collider with a mass, a grain or some liquid"},
             {"Ctrl + left drag", "Throw a ball: the longer the drag, the faster"},
+            {"Alt + click", "Follow a particle: its values, neighbours and contacts"},
             {"Drop a file", "Open a scene, or put a mesh into it"},
         };
         const char *group = "";
@@ -728,6 +741,14 @@ bool panel_build(uint32_t width, uint32_t height, double elapsed, const PanelFac
     ImGui::NewFrame();
     ImGui::GetBackgroundDrawList()->AddImage(reinterpret_cast<ImTextureID>(static_cast<intptr_t>(TEXTURE_SCENE)),
                                              ImVec2(0, 0), ImVec2(w, h));
+    for (uint32_t i = 0; i < facts->mark_count; i++) {
+        const PanelMark &mark = facts->marks[i];
+        const ImU32 color = mark.kind == PANEL_MARK_PICKED    ? IM_COL32(255, 255, 255, 255)
+                            : mark.kind == PANEL_MARK_CONTACT ? IM_COL32(255, 150, 40, 255)
+                                                              : IM_COL32(60, 220, 255, 200);
+        ImGui::GetBackgroundDrawList()->AddCircle(ImVec2(mark.x, mark.y), mark.radius, color, 0,
+                                                  mark.kind == PANEL_MARK_PICKED ? 2.5f : 1.2f);
+    }
     status_line(facts);
     if (facts->panel) {
         side_panel(facts, host, w, h);

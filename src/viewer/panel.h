@@ -23,12 +23,18 @@ typedef struct PanelScene {
     char path[1024];
     char name[128];
     uint32_t texture; // 0: it has no picture
-    uint32_t width, height;
 } PanelScene;
 
 typedef struct PanelAction {
     const char *key, *group, *meaning;
 } PanelAction;
+
+// A circle around a particle in the picture.
+enum { PANEL_MARK_PICKED, PANEL_MARK_NEIGHBOUR, PANEL_MARK_CONTACT };
+typedef struct PanelMark {
+    float x, y, radius; // pixels
+    uint32_t kind;
+} PanelMark;
 
 // What is shown.
 typedef struct PanelFacts {
@@ -47,6 +53,7 @@ typedef struct PanelFacts {
     uint32_t particles, bodies, changes;
     const char *backend;
     const MoteStatistics *statistics; // NULL: none yet
+    const char *counts;               // lines about constraints; "" before the first
     const MoteTiming *timings;        // of the solver
     uint32_t timing_count;
     uint64_t timing_frames;
@@ -55,8 +62,10 @@ typedef struct PanelFacts {
     const MoteDeviceInfo *device;
     const MoteInteropReport *interop;
     const char *view;
+    const char *hint; // "": the user knows; else the key that shows the help
     // Rings of PANEL_HISTORY values; `history_at` is the oldest.
     const float *history_frame, *history_picture, *history_density, *history_energy; // ms, ms, %, J
+    const float *history_overlap;                                                    // %, of contacts
     uint32_t history_at;
     const PanelAction *actions;
     uint32_t action_count;
@@ -66,6 +75,8 @@ typedef struct PanelFacts {
     uint32_t recent_count;
     const char *dropped;   // a mesh that waits to be told what it is, or ""
     const char *inspected; // lines about the particle that was picked last, or ""
+    const PanelMark *marks;
+    uint32_t mark_count;
 } PanelFacts;
 
 // What the panel can ask for. Keys are rows of scene_keys.
@@ -78,6 +89,7 @@ typedef struct PanelHost {
     void (*set)(void *data, uint32_t key, uint32_t element, const double numbers[3]);
     void (*act)(void *data, const char *action); // a row of viewer_keys.def by its name
     void (*set_speed)(void *data, double speed);
+    bool (*view)(void *data, uint32_t i, char name[64]); // of those to choose from; false beyond the last
     void (*set_view)(void *data, const char *view);
     void (*open)(void *data, const char *scene);
     void (*save_scene)(void *data, const char *path);

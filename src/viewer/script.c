@@ -130,6 +130,13 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "camera_position", vector(app->camera.position));
     json_object_set_new(root, "camera_target", vector(app->camera.target));
     json_object_set_new(root, "held", vector(s->held));
+    json_object_set_new(root, "held_collider", json_boolean(s->grabbed_shape));
+    json_object_set_new(root, "marks", json_integer(app->mark_count));
+    json_object_set_new(root, "surfaces", json_integer(app->gpu.surfaces));
+    json_object_set_new(root, "contacts", json_integer((json_int_t)s->measures.contacts));
+    json_object_set_new(root, "worst_answer_seconds", json_real(app->worst_answer));
+    json_object_set_new(root, "mean_answer_seconds",
+                        json_real(app->answers > 0 ? app->answer_sum / (double)app->answers : 0.0));
     json_object_set_new(root, "resident_bytes", json_integer(resident_bytes()));
     json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
     json_object_set_new(
@@ -305,6 +312,25 @@ static MoteResult play_wait(Script *script, App *app, char **words, uint32_t cou
     return MOTE_OK;
 }
 
+// pad AXIS VALUE, pad BUTTON: as SDL names them, leftx or a.
+static MoteResult play_pad(Script *script, char **words, uint32_t count)
+{
+    const SDL_GameControllerAxis axis = SDL_GameControllerGetAxisFromString(words[1]);
+    const SDL_GameControllerButton button = SDL_GameControllerGetButtonFromString(words[1]);
+    SDL_Event event = {0};
+    if (axis != SDL_CONTROLLER_AXIS_INVALID && count > 2) {
+        const double value = fmin(fmax(strtod(words[2], NULL), -1.0), 1.0);
+        event.caxis = (SDL_ControllerAxisEvent){
+            .type = SDL_CONTROLLERAXISMOTION, .axis = (Uint8)axis, .value = (Sint16)(32767.0 * value)};
+    } else if (button != SDL_CONTROLLER_BUTTON_INVALID) {
+        event.cbutton = (SDL_ControllerButtonEvent){.type = SDL_CONTROLLERBUTTONDOWN, .button = (Uint8)button};
+    } else {
+        return fail_line(script, "expected an axis of a game controller with a number from -1 to 1, or a button");
+    }
+    SDL_PushEvent(&event);
+    return MOTE_OK;
+}
+
 static MoteResult play_words(Script *script, App *app, char **words, uint32_t count)
 {
     const char *verb = words[0];
@@ -333,6 +359,10 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
     } else if (strcmp(verb, "drop") == 0 && two) {
         SDL_Event event = {.drop = {.type = SDL_DROPFILE, .file = SDL_strdup(words[1])}};
         SDL_PushEvent(&event);
+    } else if (strcmp(verb, "pad") == 0 && two) {
+        return play_pad(script, words, count);
+    } else if (strcmp(verb, "lose") == 0) {
+        app->gpu.lose = app->gpu.stale = true;
     } else if (strcmp(verb, "state") == 0 && two) {
         return write_state(app, words[1]);
     } else if (strcmp(verb, "quit") == 0) {
@@ -341,7 +371,7 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
     } else {
         return fail_line(script,
                          "expected wait, key, hold, release, drag, click, press, move, lift, mouse, wheel, text, "
-                         "resize, drop, state or quit, with what it needs");
+                         "resize, drop, pad, lose, state or quit, with what it needs");
     }
     return MOTE_OK;
 }

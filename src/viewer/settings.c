@@ -89,6 +89,51 @@ static MoteResult read_number(Settings *settings, const json_t *root, const char
     return MOTE_OK;
 }
 
+// "bookmarks": a camera each, or null.
+static MoteResult read_bookmarks(Settings *settings, const json_t *bookmarks)
+{
+    for (size_t i = 0; i < json_array_size(bookmarks) && i < SETTINGS_BOOKMARKS; i++) {
+        json_t *row = json_array_get(bookmarks, i);
+        if (json_is_null(row)) {
+            continue;
+        }
+        double p[3], t[3], angle, roll, nearest;
+        json_error_t error;
+        const bool read = json_unpack_ex(row, &error, 0, "{s:[F,F,F], s:[F,F,F], s:F, s:F, s:F}", "position", &p[0],
+                                         &p[1], &p[2], "target", &t[0], &t[1], &t[2], "field_of_view", &angle, "roll",
+                                         &roll, "near", &nearest) == 0;
+        if (!read || !(angle > 0.0 && angle < 180.0) || !(nearest > 0.0)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "%s: bookmarks[%zu]: expected null or an object with position, target (3 numbers each), "
+                             "field_of_view, roll and near%s%s",
+                             settings->path, i, read ? "" : ": ", read ? "" : error.text);
+        }
+        settings->bookmarks[i] = (MoteCamera){{(float)p[0], (float)p[1], (float)p[2]},
+                                              {(float)t[0], (float)t[1], (float)t[2]},
+                                              (float)angle,
+                                              (float)roll,
+                                              (float)nearest};
+        settings->has_bookmark[i] = true;
+    }
+    return MOTE_OK;
+}
+
+static json_t *write_bookmarks(const Settings *settings)
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < SETTINGS_BOOKMARKS; i++) {
+        const MoteCamera *c = &settings->bookmarks[i];
+        json_array_append_new(rows, settings->has_bookmark[i]
+                                        ? json_pack("{s:[f,f,f], s:[f,f,f], s:f, s:f, s:f}", "position",
+                                                    (double)c->position.x, (double)c->position.y, (double)c->position.z,
+                                                    "target", (double)c->target.x, (double)c->target.y,
+                                                    (double)c->target.z, "field_of_view", (double)c->field_of_view,
+                                                    "roll", (double)c->roll, "near", (double)c->near_plane)
+                                        : json_null());
+    }
+    return rows;
+}
+
 static MoteResult read_settings(Settings *settings, const json_t *root)
 {
     if (!json_is_object(root)) {
@@ -97,6 +142,7 @@ static MoteResult read_settings(Settings *settings, const json_t *root)
     MoteResult result = read_keys(settings, json_object_get(root, "keys"));
     result = result == MOTE_OK ? read_number(settings, root, "ui_scale", 0.0, 8.0, &settings->ui_scale) : result;
     result = result == MOTE_OK ? read_number(settings, root, "max_rate", 1.0, 1000.0, &settings->max_rate) : result;
+    result = result == MOTE_OK ? read_bookmarks(settings, json_object_get(root, "bookmarks")) : result;
     settings->help_shown = json_is_true(json_object_get(root, "help_shown"));
     const json_t *recent = json_object_get(root, "recent");
     for (size_t i = 0; i < json_array_size(recent) && settings->recent_count < SETTINGS_RECENT; i++) {
@@ -165,6 +211,7 @@ MoteResult settings_save(const Settings *settings)
     json_object_set_new(root, "recent", recent);
     json_object_set_new(root, "ui_scale", json_real((double)settings->ui_scale));
     json_object_set_new(root, "max_rate", json_real((double)settings->max_rate));
+    json_object_set_new(root, "bookmarks", write_bookmarks(settings));
     json_object_set_new(root, "help_shown", json_boolean(settings->help_shown));
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);

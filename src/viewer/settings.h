@@ -18,7 +18,7 @@ typedef struct ActionRow {
 } ActionRow;
 extern const ActionRow action_rows[ACTION_COUNT];
 
-enum { SETTINGS_RECENT = 8, SETTINGS_PATH = 1024, SETTINGS_KEY = 32 };
+enum { SETTINGS_RECENT = 8, SETTINGS_PATH = 1024, SETTINGS_KEY = 32, SETTINGS_BOOKMARKS = 4 };
 
 typedef struct Settings {
     char path[SETTINGS_PATH];                    // of the file; "" is none: nothing is read or written
@@ -27,7 +27,9 @@ typedef struct Settings {
     uint32_t recent_count;
     float ui_scale;  // of the panel; 0: by the display
     float max_rate;  // Hz, of the window
-    bool help_shown; // at the first start
+    bool help_shown; // the user knows of it
+    MoteCamera bookmarks[SETTINGS_BOOKMARKS];
+    bool has_bookmark[SETTINGS_BOOKMARKS];
 } Settings;
 
 // Reads the file at `path`, or where the user's settings are if NULL. A file that is not there is fine; one that is

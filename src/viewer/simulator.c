@@ -41,7 +41,7 @@ struct Simulator {
     MomentPool pool;
     Hands hands;
     uint64_t models;
-    bool paused, failed;
+    bool paused, failed, forces_wanted;
     uint32_t steps_wanted;
     double speed, next_frame, frame_seconds, statistics_time;
     uint64_t timing_start;
@@ -53,7 +53,7 @@ static bool is_replaceable(const SimulatorCommand *old, const SimulatorCommand *
 {
     return old->kind == new->kind &&
            ((new->kind == COMMAND_SET && old->key == new->key && old->element == new->element) ||
-            (new->kind == COMMAND_GRAB && old->id == new->id) || new->kind == COMMAND_SPEED);
+            (new->kind == COMMAND_GRAB && old->id == new->id && !old->flag) || new->kind == COMMAND_SPEED);
 }
 
 void simulator_send(Simulator *simulator, const SimulatorCommand *command)
@@ -229,10 +229,25 @@ static void say(Simulator *simulator, const char *notice)
     wake(simulator);
 }
 
+// The world's channels, and the forces, which are recorded as soon as one of them is looked at.
+static void list_channels(MoteWorld *world, SimulatorStatus *status)
+{
+    const uint32_t count = mote_world_channel_count(world);
+    status->channel_count = 0;
+    for (uint32_t i = 0; i < count && i + MOTE_FORCE_COUNT < MOMENT_CHANNELS; i++) {
+        snprintf(status->channels[status->channel_count++], MOMENT_CHANNEL_NAME, "%s",
+                 mote_world_channel_name(world, i, NULL));
+    }
+    for (uint32_t i = 0; i < MOTE_FORCE_COUNT; i++) {
+        snprintf(status->channels[status->channel_count++], MOMENT_CHANNEL_NAME, "%s", moment_force_names[i]);
+    }
+}
+
 static void update_status(Simulator *simulator, bool measure)
 {
     Model *model = simulator->model;
     MoteStatistics statistics;
+    Measures measures = {0};
     MoteTiming timings[STATUS_TIMINGS];
     uint32_t timing_count = 0;
     const uint64_t frame = model != NULL ? mote_simulation_frame(model->simulation) : 0;
@@ -241,6 +256,9 @@ static void update_status(Simulator *simulator, bool measure)
     if (model != NULL && measure) {
         MoteWorld *world = mote_simulation_world(model->simulation);
         measured = mote_world_statistics(world, &statistics) == MOTE_OK;
+        if (simulator->pool.published >= 0) { // which only this thread changes
+            inspect_all(&simulator->pool.moments[simulator->pool.published], &measures);
+        }
         timing_count = mote_world_timings(world, timings, STATUS_TIMINGS);
         timing_count = timing_count < STATUS_TIMINGS ? timing_count : STATUS_TIMINGS;
         timing_frames = frame - simulator->timing_start;
@@ -254,6 +272,7 @@ static void update_status(Simulator *simulator, bool measure)
     status->speed = simulator->speed;
     status->frame_seconds = simulator->frame_seconds;
     status->grabbed = simulator->hands.held_count;
+    status->grabbed_shape = simulator->hands.holds_shape;
     status->held = simulator->hands.at;
     status->changes = simulator->change_count;
     status->frame = frame;
@@ -265,10 +284,12 @@ static void update_status(Simulator *simulator, bool measure)
         status->frame_rate = SCENE_AT(&model->scene->values, solver, 0)->frame_rate;
         status->particles = mote_world_particle_count(world);
         status->bodies = mote_world_body_count(world);
+        list_channels(world, status);
         snprintf(status->backend, sizeof status->backend, "%s", mote_world_backend(world));
     }
     if (measured) {
         status->has_statistics = true;
+        status->measures = measures;
         status->statistics = statistics;
         status->timing_count = timing_frames > 0 ? timing_count : status->timing_count;
         if (timing_frames > 0) {
@@ -397,6 +418,12 @@ static void load(Simulator *simulator, const char *path, bool fresh)
     }
     model_release(old);
     hands_let_go(&simulator->hands);
+    simulator->pool.forces = false;
+    if (simulator->forces_wanted &&
+        mote_world_record_forces(mote_simulation_world(model->simulation), true) != MOTE_OK) {
+        simulator->forces_wanted = false;
+        say(simulator, NULL);
+    }
     simulator->failed = false;
     simulator->paused = fresh ? simulator->options.paused : simulator->paused;
     simulator->frame_seconds = 0.0;
@@ -456,6 +483,7 @@ static void state_file(Simulator *simulator, const SimulatorCommand *command)
     if (!saving) {
         simulator->failed = false;
         hands_let_go(&simulator->hands);
+        simulator->pool.forces = false; // they were of other particles
         publish(simulator);
     }
 }
@@ -472,7 +500,10 @@ static void act(Simulator *simulator, const SimulatorCommand *command)
     MoteResult result = MOTE_OK;
     switch (command->kind) {
     case COMMAND_GRAB:
-        result = hands_grab(&simulator->hands, model, command->id, at);
+        if (command->flag && !simulator->hands.holds_shape && simulator->hands.held_count == 0) {
+            result = hands_grab_shape(&simulator->hands, model, along);
+        }
+        result = result != MOTE_OK ? result : hands_grab(&simulator->hands, model, command->id, at);
         break;
     case COMMAND_RELEASE:
         hands_let_go(&simulator->hands);
@@ -483,6 +514,10 @@ static void act(Simulator *simulator, const SimulatorCommand *command)
     case COMMAND_POUR:
         result = hands_pour(model, at);
         break;
+    case COMMAND_FORCES:
+        simulator->pool.forces = false; // until a step has recorded some
+        result = mote_world_record_forces(mote_simulation_world(model->simulation), command->flag);
+        break;
     default:
         result = hands_gust(model, along);
         break;
@@ -491,6 +526,7 @@ static void act(Simulator *simulator, const SimulatorCommand *command)
         say(simulator, NULL);
     }
     if (simulator->paused && (command->kind == COMMAND_THROW || command->kind == COMMAND_POUR)) {
+        simulator->pool.forces = false; // they are of fewer particles
         publish(simulator);
     }
     update_status(simulator, false);
@@ -584,6 +620,10 @@ static bool obey(Simulator *simulator, SimulatorCommand *command)
     case COMMAND_LOAD_STATE:
         state_file(simulator, command);
         break;
+    case COMMAND_FORCES:
+        simulator->forces_wanted = command->flag;
+        act(simulator, command);
+        break;
     default:
         act(simulator, command);
         break;
@@ -598,6 +638,7 @@ static void advance(Simulator *simulator)
     const double start = clock_seconds();
     MoteResult result = hands_pull(&simulator->hands, simulator->model);
     result = result == MOTE_OK ? mote_simulation_advance_frame(simulator->model->simulation) : result;
+    simulator->pool.forces = simulator->forces_wanted;
     const double seconds = clock_seconds() - start;
     simulator->frame_seconds += (simulator->frame_seconds > 0.0 ? 0.2 : 1.0) * (seconds - simulator->frame_seconds);
     if (result != MOTE_OK) {

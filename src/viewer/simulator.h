@@ -3,7 +3,7 @@
 #define MOTE_VIEWER_SIMULATOR_H
 
 #include "scene/keys.h"
-#include "viewer/moment.h"
+#include "viewer/inspect.h"
 
 typedef enum CommandKind {
     COMMAND_LOAD,       // text: a scene file
@@ -16,11 +16,13 @@ typedef enum CommandKind {
     COMMAND_FORGET,     // all changes made by COMMAND_SET
     COMMAND_SAVE_STATE, // text
     COMMAND_LOAD_STATE, // text
-    COMMAND_GRAB,       // id; numbers: where it is to be. Again with other numbers while it is held
+    COMMAND_GRAB,       // id; numbers: where it is to be. Again with other numbers while it is held. flag: what is seen
+                        // at `vector` is no particle, and may be a collider with a mass, which then is held instead
     COMMAND_RELEASE,
-    COMMAND_THROW, // numbers: where from, m; vector: how fast, m/s
-    COMMAND_POUR,  // numbers: where; a handful of the scene's liquid or grains
-    COMMAND_GUST,  // vector: m/s
+    COMMAND_THROW,  // numbers: where from, m; vector: how fast, m/s
+    COMMAND_POUR,   // numbers: where; a handful of the scene's liquid or grains
+    COMMAND_GUST,   // vector: m/s
+    COMMAND_FORCES, // flag: whether forces are among the channels
     COMMAND_QUIT,
 } CommandKind;
 
@@ -51,8 +53,12 @@ typedef struct SimulatorStatus {
     double frame_seconds;                // s on the clock that a frame takes to compute
     double frame_rate;                   // Hz, frames a second of the simulation
     uint32_t particles, bodies, grabbed; // grabbed: how many particles are held
+    bool grabbed_shape;                  // a collider is held
     MoteVec3 held;                       // m, where the picked one of them is
-    uint32_t changes;                    // made by COMMAND_SET since the scene was loaded
+    Measures measures;                   // with the statistics
+    char channels[MOMENT_CHANNELS][MOMENT_CHANNEL_NAME];
+    uint32_t channel_count;
+    uint32_t changes; // made by COMMAND_SET since the scene was loaded
     char backend[32];
     bool has_statistics;
     MoteStatistics statistics;

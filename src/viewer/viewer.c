@@ -73,6 +73,7 @@ static MoteResult open_window(App *app)
         return mote_fail(MOTE_ERROR_UNAVAILABLE, "no window: %s", SDL_GetError());
     }
     SDL_SetWindowMinimumSize(app->window, 160, 120);
+    SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER); // where there are none to be had, there are none
     app->full_screen = options->full_screen;
     app->wake_event = SDL_RegisterEvents(1);
     return gpu_create(app->window, options->renderer.device, options->renderer.validate, &app->gpu);
@@ -140,6 +141,9 @@ static void end(App *app)
     panel_destroy();
     overlay_destroy(&app->overlay);
     gpu_destroy(&app->gpu);
+    if (app->gamepad != NULL) {
+        SDL_GameControllerClose(app->gamepad);
+    }
     if (app->window != NULL) {
         SDL_DestroyWindow(app->window);
     }
@@ -186,10 +190,11 @@ static void note_history(App *app)
     }
     app->history_moment = app->picture.moment;
     const MoteStatistics *s = &app->status.statistics;
-    const float values[4] = {(float)(1e3 * app->status.frame_seconds), (float)(1e3 * app->picture.seconds),
-                             app->status.has_statistics ? (float)(100.0 * s->density_error_mean) : 0.0f,
-                             app->status.has_statistics ? (float)s->kinetic_energy : 0.0f};
-    for (int i = 0; i < 4; i++) {
+    const float values[APP_HISTORIES] = {(float)(1e3 * app->status.frame_seconds), (float)(1e3 * app->picture.seconds),
+                                         app->status.has_statistics ? (float)(100.0 * s->density_error_mean) : 0.0f,
+                                         app->status.has_statistics ? (float)s->kinetic_energy : 0.0f,
+                                         (float)(100.0 * app->status.measures.overlap_mean)};
+    for (int i = 0; i < APP_HISTORIES; i++) {
         app->history[i][app->history_at] = values[i];
     }
     app->history_at = (app->history_at + 1) % PANEL_HISTORY;
@@ -248,6 +253,7 @@ static MoteResult listen(App *app, double now)
         note_history(app);
     }
     app_follow_pick(app);
+    app_show_inspected(app);
     measure_rates(app, now);
     return MOTE_OK;
 }
@@ -282,6 +288,14 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         actions[i] = (PanelAction){app->settings.keys[i], action_rows[i].group, action_rows[i].meaning};
     }
     const SimulatorStatus *s = &app->status;
+    static char counts[512];
+    const Measures *m = &s->measures;
+    snprintf(counts, sizeof counts,
+             "constraints: %u density, %llu contacts of particles,\n%u of shape matching, %u colliders\n"
+             "particles: %u liquid, %u grains, %u of bodies\n%llu pairs of neighbours\n"
+             "contacts overlap %.3f %% mean, %.2f %% max",
+             m->liquid, (unsigned long long)m->contacts, m->clusters, m->shapes, m->liquid, m->grains, m->members,
+             (unsigned long long)m->neighbour_pairs, 100.0 * m->overlap_mean, 100.0 * m->overlap_max);
     *facts = (PanelFacts){
         .panel = app->panel,
         .help = app->help,
@@ -327,6 +341,7 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .history_picture = app->history[1],
         .history_density = app->history[2],
         .history_energy = app->history[3],
+        .history_overlap = app->history[4],
         .history_at = app->history_at,
         .actions = actions,
         .action_count = ACTION_COUNT,
@@ -336,7 +351,23 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .recent_count = app->recent_count,
         .dropped = app->dropped,
         .inspected = app->inspected,
+        .marks = app->marks,
+        .mark_count = app->mark_count,
+        .counts = counts,
+        .hint = app->settings.help_shown || app->options->script != NULL ? "" : app->settings.keys[ACTION_help],
     };
+}
+
+// How long the events took that the window shows now, for the first time.
+static void note_answer(App *app)
+{
+    if (app->pending > 0.0 && app->picture.number > 0) {
+        const double seconds = clock_seconds() - app->pending;
+        app->worst_answer = fmax(app->worst_answer, seconds);
+        app->answer_sum += seconds;
+        app->answers++;
+    }
+    app->pending = 0.0;
 }
 
 static MoteResult show(App *app, double now)
@@ -358,6 +389,7 @@ static MoteResult show(App *app, double now)
     bool shown;
     const MoteResult result = overlay_show(&app->overlay, &app->list, &shown);
     app->shown += shown ? 1 : 0;
+    note_answer(app);
     app->last_shown = now;
     app->redraw = false;
     return result;
@@ -367,15 +399,22 @@ static MoteResult show(App *app, double now)
 static void take_events(App *app, int wait)
 {
     SDL_Event event;
-    bool there = wait > 0 ? SDL_WaitEventTimeout(&event, wait) != 0 : SDL_PollEvent(&event) != 0;
+    bool there = SDL_PollEvent(&event) != 0;
+    double came = app->drained; // what is there already can be as old as that
+    if (!there && wait > 0) {
+        there = SDL_WaitEventTimeout(&event, wait) != 0;
+        came = clock_seconds();
+    }
     for (; there; there = SDL_PollEvent(&event) != 0) {
         if (event.type == app->wake_event) {
             atomic_store(&app->wake_pending, false);
             continue;
         }
         app->redraw = true;
+        app->pending = app->pending > 0.0 ? app->pending : came;
         app_event(app, &event);
     }
+    app->drained = clock_seconds();
 }
 
 static MoteResult turn(App *app)
@@ -386,7 +425,8 @@ static MoteResult turn(App *app)
     MoteResult result = app->script.path != NULL ? script_play(&app->script, app) : MOTE_OK;
     const double due = app->last_shown + (app->redraw ? period : 0.1) - clock_seconds();
     const bool flying = app->held[ACTION_fly_forward] || app->held[ACTION_fly_back] || app->held[ACTION_fly_left] ||
-                        app->held[ACTION_fly_right] || app->held[ACTION_fly_up] || app->held[ACTION_fly_down];
+                        app->held[ACTION_fly_right] || app->held[ACTION_fly_up] || app->held[ACTION_fly_down] ||
+                        app_gamepad_moves(app);
     const int wait = (int)(1e3 * fmin(due, app->script.path != NULL || flying ? 0.01 : 0.1));
     const double waiting = clock_seconds();
     take_events(app, wait);
@@ -399,6 +439,7 @@ static MoteResult turn(App *app)
     ask(app);
     app_watch_scene(app);
     app_watch_shaders(app);
+    app_load_pictures(app);
     if (now - app->last_shown >= (app->redraw ? period : 0.1)) {
         result = show(app, now);
     }
@@ -426,8 +467,6 @@ MoteResult viewer_run(const ViewerOptions *options)
     if (result == MOTE_OK) {
         app_set_view(app, options->view != NULL ? options->view : mote_render_view_name(0));
         app_list_scenes(app);
-        app->help = !app->settings.help_shown && options->script == NULL;
-        app->settings.help_shown = true;
         if (options->scene != NULL) {
             app_open(app, options->scene);
         } else {

@@ -1,0 +1,169 @@
+// hands_shapes.c - holding a collider that has a mass, at the point where it was taken hold of.
+#include "viewer/hands.h"
+
+#include "base/error.h"
+#include "scene/build.h"
+#include "scene/simulation.h"
+#include <math.h>
+#include <stdlib.h>
+
+static MoteVec3 plus(MoteVec3 a, MoteVec3 b, float s)
+{
+    return (MoteVec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+}
+
+static MoteVec3 cross(MoteVec3 a, MoteVec3 b)
+{
+    return (MoteVec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static float dot(MoteVec3 a, MoteVec3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static float length(MoteVec3 a)
+{
+    return sqrtf(dot(a, a));
+}
+
+static MoteVec3 to_local(const MoteTransform *pose, MoteVec3 point)
+{
+    const MoteQuaternion q = pose->rotation, back = {-q.x, -q.y, -q.z, q.w};
+    return scene_rotate(back, plus(point, pose->position, -1.0f));
+}
+
+// ---- How far a point is from a shape's surface, m, in the shape's frame ----
+
+static float clamp(float value, float lowest, float highest)
+{
+    return fminf(fmaxf(value, lowest), highest);
+}
+
+static float distance_to_segment(MoteVec3 p, MoteVec3 a, MoteVec3 b)
+{
+    const MoteVec3 along = plus(b, a, -1.0f), from = plus(p, a, -1.0f);
+    const float t = clamp(dot(from, along) / fmaxf(dot(along, along), 1e-30f), 0.0f, 1.0f);
+    return length(plus(from, along, -t));
+}
+
+static float distance_to_triangle(MoteVec3 p, const MoteVec3 corners[3])
+{
+    const MoteVec3 ab = plus(corners[1], corners[0], -1.0f), ac = plus(corners[2], corners[0], -1.0f);
+    const MoteVec3 normal = cross(ab, ac);
+    const float area = length(normal);
+    bool above = area > 1e-30f;
+    float nearest = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        const MoteVec3 a = corners[i], b = corners[(i + 1) % 3];
+        above = above && dot(cross(normal, plus(b, a, -1.0f)), plus(p, a, -1.0f)) >= 0.0f;
+        nearest = fminf(nearest, distance_to_segment(p, a, b));
+    }
+    return above ? fabsf(dot(normal, plus(p, corners[0], -1.0f))) / area : nearest;
+}
+
+static float distance_to_mesh(const Mesh *mesh, MoteVec3 p)
+{
+    float nearest = INFINITY;
+    for (uint32_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *vertices = mesh->triangles + 3 * (size_t)t;
+        const MoteVec3 corners[3] = {mesh->positions[vertices[0]], mesh->positions[vertices[1]],
+                                     mesh->positions[vertices[2]]};
+        nearest = fminf(nearest, distance_to_triangle(p, corners));
+    }
+    return nearest;
+}
+
+static float distance_to_shape(const MoteShape *shape, const Mesh *mesh, MoteVec3 p)
+{
+    const MoteVec3 h = shape->half_size;
+    switch (shape->kind) {
+    case MOTE_SHAPE_BOX: {
+        const MoteVec3 q = {fabsf(p.x) - h.x, fabsf(p.y) - h.y, fabsf(p.z) - h.z};
+        const MoteVec3 outside = {fmaxf(q.x, 0.0f), fmaxf(q.y, 0.0f), fmaxf(q.z, 0.0f)};
+        return fabsf(length(outside) + fminf(fmaxf(q.x, fmaxf(q.y, q.z)), 0.0f));
+    }
+    case MOTE_SHAPE_SPHERE:
+        return fabsf(length(p) - shape->radius);
+    case MOTE_SHAPE_CAPSULE:
+        return fabsf(length((MoteVec3){p.x, p.y - clamp(p.y, -h.y, h.y), p.z}) - shape->radius);
+    default:
+        return distance_to_mesh(mesh, p); // none, and so nowhere near, for a plane
+    }
+}
+
+// ---- Holding ----
+
+static MoteResult read_states(Model *model, uint32_t *count, MoteShapeState **out)
+{
+    const MoteSimulation *simulation = model->simulation;
+    *count = SCENE_COUNT(&simulation->scene->values, collider);
+    *out = calloc(*count + 1u, sizeof **out);
+    if (*out == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the motion of %u colliders", *count);
+    }
+    return mote_world_read_shapes(simulation->world, *out, *count);
+}
+
+MoteResult hands_grab_shape(Hands *hands, Model *model, MoteVec3 point)
+{
+    uint32_t count;
+    MoteShapeState *states;
+    const MoteResult result = read_states(model, &count, &states);
+    const MoteSimulation *simulation = model->simulation;
+    float nearest = simulation->settings.spacing; // pictures are no more exact than this
+    for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
+        const MoteVec3 local = to_local(&states[i].pose, point);
+        const float distance = states[i].mass > 0.0f ? distance_to_shape(&simulation->shapes[i],
+                                                                         &simulation->collider_meshes[i].mesh, local)
+                                                     : INFINITY;
+        if (distance < nearest) {
+            nearest = distance;
+            hands->held_count = 0;
+            hands->holds_shape = true;
+            hands->shape = i;
+            hands->anchor = local;
+            hands->at = point;
+        }
+    }
+    free(states);
+    return result;
+}
+
+// The impulse at the held point that gives it the velocity `wanted`. A hand needs no exact inertia: it takes that of a
+// ball through the point, 2/5 m r^2, with which a change c of the point's velocity needs the impulse m (c_r + 2/7 c_t)
+// of its parts along and across r.
+static MoteResult pull(Hands *hands, Model *model, const MoteShapeState *state, double rate, float fastest)
+{
+    const MoteVec3 at = plus(state->pose.position, scene_rotate(state->pose.rotation, hands->anchor), 1.0f);
+    const MoteVec3 r = plus(at, state->centre, -1.0f), way = plus(hands->target, at, -1.0f);
+    const float speed = (float)rate * length(way), scale = (float)rate * fminf(1.0f, fastest / fmaxf(speed, 1e-12f));
+    const MoteVec3 wanted = {scale * way.x, scale * way.y, scale * way.z};
+    const MoteVec3 now = plus(state->velocity, cross(state->angular_velocity, r), 1.0f);
+    const MoteVec3 change = plus(wanted, now, -1.0f);
+    const float square = fmaxf(dot(r, r), 1e-12f);
+    const MoteVec3 along = plus((MoteVec3){0.0f, 0.0f, 0.0f}, r, dot(change, r) / square);
+    const MoteVec3 across = plus(change, along, -1.0f);
+    const MoteVec3 push = plus(along, across, 2.0f / 7.0f); // the impulse over the mass
+    const MoteVec3 velocity = plus(state->velocity, push, 1.0f);
+    const MoteVec3 turn = plus(state->angular_velocity, cross(r, push), 2.5f / square);
+    hands->at = at;
+    return mote_world_set_shape_motion(model->simulation->world, hands->shape, NULL, velocity,
+                                       plus(turn, turn, -0.1f)); // a little friction of the hand
+}
+
+MoteResult hands_pull_shape(Hands *hands, Model *model)
+{
+    uint32_t count;
+    MoteShapeState *states;
+    MoteResult result = read_states(model, &count, &states);
+    if (result == MOTE_OK && (hands->shape >= count || !(states[hands->shape].mass > 0.0f))) {
+        hands_let_go(hands);
+    } else if (result == MOTE_OK) {
+        const MoteSettings settings = mote_world_settings(model->simulation->world);
+        result = pull(hands, model, &states[hands->shape], 0.25 * (double)settings.frame_rate,
+                      4.0f * settings.spacing * settings.frame_rate);
+    }
+    free(states);
+    return result;
+}

@@ -1,0 +1,50 @@
+// inspect.h - what is known of one particle, and what can be counted of all, from a moment's arrays.
+#ifndef MOTE_VIEWER_INSPECT_H
+#define MOTE_VIEWER_INSPECT_H
+
+#include "viewer/moment.h"
+
+enum { INSPECT_NEIGHBOURS = 128, INSPECT_TEXT = 8192 };
+
+typedef struct InspectedNeighbour {
+    uint32_t id;
+    MoteVec3 position; // m
+    float distance;    // m, between centres
+    bool contact;      // the two can touch, and are no farther apart than contacts keep them
+} InspectedNeighbour;
+
+typedef struct InspectedValue {
+    char name[MOMENT_CHANNEL_NAME];
+    uint32_t components;
+    float values[4];
+} InspectedValue;
+
+typedef struct Inspection {
+    bool found;
+    uint64_t moment; // it is of
+    uint32_t id, phase;
+    MoteVec3 position, velocity; // m, m/s
+    float density, inverse_mass; // over rest density; 1/kg
+    float radius;                // m, as a sphere
+    uint32_t neighbours, contacts;
+    uint32_t listed; // rows of `list`, nearest first
+    InspectedNeighbour list[INSPECT_NEIGHBOURS];
+    uint32_t value_count;
+    InspectedValue values[MOMENT_CHANNELS];
+} Inspection;
+
+// A particle of the moment with all that touches it. `out` is not found where it is gone.
+void inspect_particle(const Moment *moment, uint32_t id, Inspection *out);
+// As lines to be read.
+void inspect_text(const Inspection *inspection, char *text, size_t size);
+
+// Constraints by kind, and how far contacts are from holding.
+typedef struct Measures {
+    uint32_t liquid, grains, members;   // particles: a density constraint each; grains; of bodies
+    uint32_t clusters, shapes;          // of shape matching; colliders
+    uint64_t neighbour_pairs, contacts; // pairs of particles in lists; those of them that touch
+    double overlap_mean, overlap_max;   // of contacts: 1 - distance / contact distance, 0 where it is kept
+} Measures;
+void inspect_all(const Moment *moment, Measures *out);
+
+#endif
