@@ -16,7 +16,7 @@
 
 typedef enum Drag { DRAG_NONE, DRAG_ORBIT, DRAG_LOOK, DRAG_PAN, DRAG_GRAB, DRAG_THROW, DRAG_INSPECT } Drag;
 
-enum { BROWSER_LIMIT = 56, NOTICE_TEXT = 1280, APP_VIEW = 64, APP_HISTORIES = 5 };
+enum { BROWSER_LIMIT = 56, NOTICE_TEXT = 1280, APP_VIEW = 64, APP_HISTORIES = 5, APP_ANSWERS = 512 };
 
 // A scene file as it was when it was loaded.
 typedef struct FileStamp {
@@ -97,11 +97,12 @@ typedef struct App {
     double start, last_shown, first_picture, rate_time, frames_a_second, pictures_a_second;
     uint64_t turns; // of the loop
     uint64_t shown, rate_frame, rate_pictures, rate_model;
-    double worst_wait;               // s, that an event had to wait for the window since the first picture
-    double drained;                  // s on the clock, when there was no event left
-    double pending;                  // the earliest that an event can have come which is not shown yet; 0 is none
-    double worst_answer, answer_sum; // s, from an event to the window that shows what it did
-    uint64_t answers;
+    double worst_wait;           // s, that an event had to wait for the window since the first picture
+    double drained;              // s on the clock, when there was no event left
+    double pending;              // the earliest that an event can have come which is not shown yet; 0 is none
+    double worst_answer;         // s, from an event to the window that shows what it did
+    double answers[APP_ANSWERS]; // the last ones, a ring
+    uint64_t answer_count;       // all
     uint64_t worst_lag, lag_request, lag_picture;
     float history[APP_HISTORIES][PANEL_HISTORY];
     uint32_t history_at;

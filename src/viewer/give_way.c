@@ -5,5 +5,5 @@
 
 void thread_give_way(void)
 {
-    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 2); // on Linux 0 is the thread, and threads inherit it
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 5); // on Linux 0 is the thread, and threads inherit it
 }

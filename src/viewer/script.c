@@ -92,6 +92,22 @@ static json_int_t resident_bytes(void)
     return known ? (json_int_t)(resident * 4096u) : 0;
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// What that share of the last answers to events took at most, s.
+static double answer_at(const App *app, double share)
+{
+    double sorted[APP_ANSWERS];
+    const uint64_t count = app->answer_count < APP_ANSWERS ? app->answer_count : APP_ANSWERS;
+    memcpy(sorted, app->answers, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_size);
+    return count > 0 ? sorted[(uint64_t)(share * (double)(count - 1))] : 0.0;
+}
+
 static MoteResult write_state(App *app, const char *path)
 {
     const SimulatorStatus *s = &app->status;
@@ -135,8 +151,9 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "surfaces", json_integer(app->gpu.surfaces));
     json_object_set_new(root, "contacts", json_integer((json_int_t)s->measures.contacts));
     json_object_set_new(root, "worst_answer_seconds", json_real(app->worst_answer));
-    json_object_set_new(root, "mean_answer_seconds",
-                        json_real(app->answers > 0 ? app->answer_sum / (double)app->answers : 0.0));
+    json_object_set_new(root, "median_answer_seconds", json_real(answer_at(app, 0.5)));
+    json_object_set_new(root, "most_answer_seconds", json_real(answer_at(app, 0.95)));
+    json_object_set_new(root, "answers", json_integer((json_int_t)app->answer_count));
     json_object_set_new(root, "resident_bytes", json_integer(resident_bytes()));
     json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
     json_object_set_new(

@@ -364,8 +364,7 @@ static void note_answer(App *app)
     if (app->pending > 0.0 && app->picture.number > 0) {
         const double seconds = clock_seconds() - app->pending;
         app->worst_answer = fmax(app->worst_answer, seconds);
-        app->answer_sum += seconds;
-        app->answers++;
+        app->answers[app->answer_count++ % APP_ANSWERS] = seconds;
     }
     app->pending = 0.0;
 }
