@@ -62,12 +62,13 @@ screenshot() {
     mkdir -p "$artefacts"
     import -window root "$artefacts/$1.png"
 }
-# play NAME OPTIONS...: runs the script on stdin to its end. Screenshots are taken when a file SHOT.shot is asked for.
+# play NAME OPTIONS...: runs the script on stdin to its end, with the settings file $settings.
+settings=none
 play() {
     local name=$1 status=0
     shift
     cat >"$work/$name.script"
-    "$mote" view "$@" --settings none --script "$work/$name.script" --validate --out "$work/results" \
+    "$mote" view "$@" --settings "$settings" --script "$work/$name.script" --validate --out "$work/results" \
         >"$work/stdout" 2>"$work/stderr" </dev/null || status=$?
     ((status == 0)) || fail "mote view $*: exit status $status"
     [[ ! -s $work/stderr ]] || fail "mote view $*: expected no messages"
@@ -173,7 +174,19 @@ wait loaded
 state $work/next_scene.json
 quit
 EOF
-is paused 's["paused"] and s["first_picture_seconds"] < 30 and s["pictures"] > 0 and s["particles"] > 1000'
+# Times hold on a machine that has nothing else to do; where others want its cores too, as much longer as they are late.
+late=$(python3 -c 'import os; print(max(1.0, os.getloadavg()[0] / os.cpu_count()))')
+is paused 's["paused"] and s["pictures"] > 0 and s["particles"] > 1000'
+is paused "s['first_picture_seconds'] < 5 * $late"
+is next_scene "s['median_answer_seconds'] < 0.05 * $late"
+python3 - "$work/next_scene.json" "$late" <<'EOF'
+import json, sys
+s = json.load(open(sys.argv[1]))
+print("check_viewer: the first picture after %.2f s; of %d answers to events half came within %.0f ms, 95 %% within %.0f ms, "
+      "the last within %.0f ms; the machine was wanted %s times"
+      % (s["first_picture_seconds"], s["answers"], 1e3 * s["median_answer_seconds"], 1e3 * s["most_answer_seconds"],
+         1e3 * s["worst_answer_seconds"], sys.argv[2]))
+EOF
 is still 's["frame"] == paused["frame"] and s["picture_hash"] == paused["picture_hash"]'
 is stepped 's["frame"] == still["frame"] + 1 and s["paused"] and s["picture_hash"] != still["picture_hash"]'
 is reset 's["frame"] == 0 and s["model"] == stepped["model"] + 1'
@@ -189,7 +202,7 @@ is held 's["grabbed"] > 50 and s["held"][1] < 0.45'
 is let_go 's["grabbed"] == 0'
 is thrown 's["bodies"] == let_go["bodies"] + 1 and s["particles"] > let_go["particles"] + 100'
 is poured 's["particles"] > thrown["particles"] + 100'
-is flipped 's["changes"] == 2 and s["error"] == ""'
+is flipped 's["changes"] == 2 and not s["help"] and s["error"] == ""'
 is filmed 'not s["recording"] and s["recorded"] > 0'
 is with_mesh 's["bodies"] == reset["bodies"] + 1 and s["error"] == ""'
 is chosen 's["scene"] != flipped["scene"] and s["model"] == with_mesh["model"] + 1 and not s["browser"]'
@@ -199,6 +212,188 @@ is next_scene 's["validation_messages"] == 0 and s["worst_lag_pictures"] <= 2'
 frames=$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 "$work/results/small_buoyancy_0002.mp4")
 is filmed "s['recorded'] == $frames"
 [[ -s $work/results/small_buoyancy.state ]] || fail "no state was saved"
+
+# ---- Other keys, bookmarks, flying, a game controller, states, forces, a lost surface ----
+settings=$work/viewer.json
+echo '{"keys": {"pause": "J"}}' >"$settings"
+play keys "$scene" --size 400x250 --scale 0.25 --no-panel --paused <<EOF
+wait loaded
+key Space
+wait settled
+state $work/no_key.json
+key J
+wait steps 1
+state $work/other_key.json
+key J
+key R
+wait loaded
+wait settled
+key 1 ctrl
+drag left 200 180 240 200 4
+wait settled
+state $work/away.json
+key 1
+wait settled
+state $work/bookmarked.json
+hold W
+wait seconds 0.3
+release W
+wait settled
+state $work/flown.json
+hold E
+wait seconds 0.3
+release E
+wait settled
+state $work/risen.json
+pad leftx 1
+wait seconds 0.3
+pad leftx 0
+wait settled
+state $work/steered.json
+key Home
+wait settled
+key F5
+wait settled
+state $work/saved.json
+key .
+wait settled
+key .
+wait settled
+state $work/later.json
+key F9
+wait settled
+state $work/loaded.json
+click 117 70 alt
+wait settled
+key .
+wait settled
+wait seconds 0.2
+state $work/followed.json
+key B
+wait settled
+state $work/forces.json
+key V
+key Escape
+wait seconds 0.3
+key .
+wait settled
+state $work/calm.json
+key G
+wait seconds 0.3
+key .
+wait settled
+state $work/blown.json
+key X
+pad a
+wait steps 25
+pad a
+wait seconds 0.3
+key .
+wait settled
+state $work/fallen_up.json
+key Y
+wait file $work/results/small_buoyancy_0001.exr
+lose
+wait shown 3
+key V
+wait settled
+state $work/found_again.json
+quit
+EOF
+is no_key 's["paused"] and s["frame"] == 0'
+is other_key 'not s["paused"] and s["frame"] > 0'
+is away 'distance(s["camera_position"], no_key["camera_position"]) > 0.3'
+is bookmarked 'distance(s["camera_position"], no_key["camera_position"]) < 1e-4 and s["own_camera"]'
+# Forward is towards the target, of which it flies 0.8 of the distance in a second; up is y; right is across.
+is flown 'abs(sum((a - b) * (c - b) for a, b, c in zip(s["camera_position"], bookmarked["camera_position"], bookmarked["camera_target"])) / distance(bookmarked["camera_position"], bookmarked["camera_target"]) / distance(s["camera_position"], bookmarked["camera_position"]) - 1) < 1e-3'
+is risen 's["camera_position"][1] > flown["camera_position"][1] + 0.1 and s["camera_position"][0] == flown["camera_position"][0]'
+is steered 's["camera_position"][0] > risen["camera_position"][0] + 0.1 and s["camera_position"][1] == risen["camera_position"][1]'
+is later 's["frame"] == saved["frame"] + 2 and s["picture_hash"] != saved["picture_hash"]'
+is loaded 's["frame"] == saved["frame"] and s["error"] == ""'
+is followed 's["marks"] > 5 and "of a body" in s["inspected"] and "force_bodies" in s["inspected"] and "neighbours" in s["inspected"]'
+is forces 's["view"] == "channel:force_bodies" and s["picture_hash"] != followed["picture_hash"]'
+# Two frames after the state was loaded everything is as it was two frames after it was saved.
+is calm 's["view"] == "liquid" and s["marks"] == 0 and s["frame"] == later["frame"] and s["picture_hash"] == later["picture_hash"]'
+is blown 's["kinetic_energy"] > 2 * calm["kinetic_energy"]'
+is fallen_up 's["centre_of_mass"][1] > blown["centre_of_mass"][1] + 0.1'
+is found_again 's["surfaces"] == 2 and s["error"] == "" and s["view"] == "particles" and s["picture_hash"] != fallen_up["picture_hash"]'
+is found_again 's["validation_messages"] == 0'
+python3 - "$work/results/small_buoyancy_0001.exr" <<'EOF' || fail "the OpenEXR picture"
+import sys
+data = open(sys.argv[1], "rb").read()
+head = data[:4096]
+assert data[:4] == b"\x76\x2f\x31\x01", "not OpenEXR"
+for name in (b"R", b"G", b"B", b"depth.Z", b"normal.X", b"thickness.Y", b"id.Y"):
+    assert name + b"\0" in head, "no channel %s" % name
+EOF
+has "$settings" 's["keys"]["pause"] == "J" and s["bookmarks"][0]["field_of_view"] == 36 and s["bookmarks"][1] is None'
+
+# ---- A collider with a mass, held and lifted; the bookmark of before ----
+cat >"$work/held_box.json.scene" <<EOF
+{
+  "name": "held_box",
+  "solver": { "spacing": 0.1 },
+  "fluids": [{ "shape": "block", "position": [-2, 0.2, 0], "size": [0.4, 0.4, 0.4] }],
+  "colliders": [
+    { "shape": "plane" },
+    { "shape": "box", "density": 500, "position": [0, 0.25, 0], "size": [0.5, 0.5, 0.5] }
+  ],
+  "camera": { "position": [0, 0.25, 4], "target": [0, 0.25, 0], "field_of_view": 36 }
+}
+EOF
+mv "$work/held_box.json.scene" "$work/scene.json"
+play held "$scene" --size 400x250 --scale 0.25 --no-panel <<EOF
+wait loaded
+wait frame 2
+press left 200 125 shift
+move 200 50 10
+wait steps 40
+state $work/lifted.json
+lift
+wait steps 3
+state $work/dropped.json
+key 1
+wait pictures 2
+state $work/remembered.json
+quit
+EOF
+# 75 of 250 pixels up, at 3.75 m, of a picture 2 tan(18) z high: 0.73 m above 0.25 m.
+is lifted 's["held_collider"] and s["grabbed"] == 0 and abs(s["held"][1] - 0.98) < 0.1'
+is dropped 'not s["held_collider"] and s["error"] == ""'
+is remembered 'distance(s["camera_position"], no_key["camera_position"]) < 1e-4'
+settings=none
+sed 's|"../schema.json"|"schema.json"|' "$source_folder/scenes/small/buoyancy.json" >"$scene"
+
+# ---- A film that is ended by closing the window and by Ctrl-C, at several moments ----
+cat >"$work/film.py" <<'EOF'
+import glob, json, os, signal, subprocess, sys, time
+mote, scene, work = sys.argv[1:]
+for i, (steps, delay, way) in enumerate([(0, 0.0, "INT"), (2, 0.1, "INT"), (0, 0.0, "close"), (3, 0.0, "close")]):
+    folder, begun = "%s/film_%d" % (work, i), "%s/film_%d.begun" % (work, i)
+    lines = ["wait loaded", "wait frame 1", "key M"] + (["wait steps %d" % steps] if steps else [])
+    lines += ["quit"] if way == "close" else ["state " + begun, "wait seconds 60"]
+    open(work + "/film.script", "w").write("\n".join(lines) + "\n")
+    viewer = subprocess.Popen([mote, "view", scene, "--settings", "none", "--size", "320x200", "--no-panel", "--script",
+                               work + "/film.script", "--out", folder], stderr=subprocess.PIPE, start_new_session=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) # which shells keep from jobs
+    if way == "INT":
+        while not os.path.exists(begun) and viewer.poll() is None:
+            time.sleep(0.01)
+        time.sleep(delay)
+        viewer.send_signal(signal.SIGINT)
+    message = viewer.communicate(timeout=120)[1].decode()
+    wanted = 130 if way == "INT" else 0
+    assert viewer.returncode == wanted and not message, "%s after %d: status %d, %s" % (way, steps, viewer.returncode, message)
+    files = glob.glob(folder + "/*") + glob.glob(folder + "/.*")
+    assert len(files) <= 1 and all(f.endswith(".mp4") for f in files), files
+    assert files or steps == 0, "no film after %d frames" % steps
+    for f in files:
+        frames = int(subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
+                                     "-of", "csv=p=0", f], capture_output=True, check=True, text=True).stdout)
+        assert frames >= max(steps, 1), "%d frames after %d" % (frames, steps)
+EOF
+python3 "$work/film.py" "$mote" "$source_folder/scenes/small/dam_break.json" "$work" || fail "a film that was cut short"
+checks=$((checks + 4))
 
 # ---- Sizes, a file that changes, real events of the X server ----
 {
@@ -227,6 +422,14 @@ state $work/new_shader.json
 wait file $work/events
 wait seconds 0.5
 state $work/by_x.json
+wait file $work/hidden
+wait seconds 0.3
+state $work/hidden.json
+wait file $work/shown
+wait seconds 0.3
+key V
+wait settled
+state $work/shown_again.json
 key F11
 wait seconds 1
 state $work/full_screen.json
@@ -271,6 +474,12 @@ xdotool mousedown 1 mousemove_relative 40 0 sleep 0.1 mousemove_relative 40 0 sl
 touch "$work/events"
 await "$work/by_x.json"
 screenshot window
+xdotool windowunmap "$window"
+touch "$work/hidden"
+await "$work/hidden.json"
+xdotool windowmap "$window"
+touch "$work/shown"
+await "$work/shown_again.json"
 await "$work/full_screen.json"
 kill -TERM $viewer # as Ctrl-C, which shells keep from background jobs
 status=0
@@ -282,6 +491,7 @@ is broken '"scene.json:5:" in s["error"] and "iterations" in s["error"] and s["m
 is mended 's["error"] == "" and s["model"] == broken["model"] + 1'
 is bad_shader '"tonemap.comp:" in s["error"] and "nonsense" in s["error"] and s["picture_hash"] == mended["picture_hash"]'
 is new_shader 's["error"] == "" and sum(s["picture_mean"]) > 1.1 * sum(bad_shader["picture_mean"])'
+is shown_again 's["view"] == "density" and s["picture_hash"] != by_x["picture_hash"] and s["error"] == ""'
 is full_screen 's["width"] == 1200 and s["height"] == 800'
 is by_x 's["own_camera"] and s["view"] == "particles" and s["validation_messages"] == 0'
 
