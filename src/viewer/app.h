@@ -105,7 +105,7 @@ typedef struct App {
     uint64_t answer_count;       // all
     uint64_t worst_lag, lag_request, lag_picture;
     float history[APP_HISTORIES][PANEL_HISTORY];
-    uint32_t history_at;
+    uint32_t history_at, history_count;
     uint64_t history_moment;
 } App;
 

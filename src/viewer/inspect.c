@@ -139,7 +139,7 @@ void inspect_text(const Inspection *s, char *text, size_t size)
         }
         add(&lines, "%s\n", force ? " N" : "");
     }
-    add(&lines, "%u neighbours, %u contacts with particles; nearest first:", s->neighbours, s->contacts);
+    add(&lines, "%u neighbours, %u touch it; nearest first:", s->neighbours, s->contacts);
     for (uint32_t i = 0; i < s->listed; i++) {
         add(&lines, "\n%8u  %.5f m%s", s->list[i].id, (double)s->list[i].distance,
             s->list[i].contact ? "  touches" : "");

@@ -82,14 +82,16 @@ void tooltip(const char *text)
     }
 }
 
-void plot(const char *label, const float *values, uint32_t at, const char *format)
+// A ring that is not full yet begins at its first value.
+void plot(const char *label, const float *values, const PanelFacts *facts, const char *format)
 {
+    const uint32_t at = facts->history_at, count = facts->history_count;
     const float last = values[(at + PANEL_HISTORY - 1) % PANEL_HISTORY];
     char text[64];
     snprintf(text, sizeof text, format, static_cast<double>(last));
     ImGui::SetNextItemWidth(-150 * ui_scale);
-    ImGui::PlotLines(label, values, PANEL_HISTORY, static_cast<int>(at), text, FLT_MAX, FLT_MAX,
-                     ImVec2(0, 36 * ui_scale));
+    ImGui::PlotLines(label, values, static_cast<int>(count), count < PANEL_HISTORY ? 0 : static_cast<int>(at), text,
+                     FLT_MAX, FLT_MAX, ImVec2(0, 36 * ui_scale));
 }
 
 // ---- Values of the scene ----
@@ -352,11 +354,11 @@ void numbers_part(const PanelFacts *facts)
         ImGui::Text("renderer memory %.1f MB", static_cast<double>(facts->interop->device_bytes) * 1e-6);
         ImGui::TextWrapped("simulated on %s, drawn on %s", facts->backend, facts->device->name);
     }
-    plot("ms a frame", facts->history_frame, facts->history_at, "%.1f");
-    plot("ms a picture", facts->history_picture, facts->history_at, "%.1f");
-    plot("density error, %", facts->history_density, facts->history_at, "%.3f");
-    plot("contacts' overlap, %", facts->history_overlap, facts->history_at, "%.3f");
-    plot("kinetic energy, J", facts->history_energy, facts->history_at, "%.4g");
+    plot("ms a frame", facts->history_frame, facts, "%.1f");
+    plot("ms a picture", facts->history_picture, facts, "%.1f");
+    plot("density error, %", facts->history_density, facts, "%.3f");
+    plot("contacts' overlap, %", facts->history_overlap, facts, "%.3f");
+    plot("kinetic energy, J", facts->history_energy, facts, "%.4g");
 }
 
 void timings_part(const PanelFacts *facts)
@@ -389,14 +391,17 @@ void side_panel(const PanelFacts *facts, const PanelHost *host, float width, flo
     if (ImGui::Begin("Mote", nullptr,
                      ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse)) {
         time_part(facts, host);
+        if (facts->inspected[0] != '\0' && ImGui::CollapsingHeader("Particle", ImGuiTreeNodeFlags_DefaultOpen)) {
+            if (ImGui::BeginChild("##particle", ImVec2(0, 190 * ui_scale))) {
+                ImGui::TextUnformatted(facts->inspected);
+            }
+            ImGui::EndChild();
+        }
         if (ImGui::CollapsingHeader("Numbers", ImGuiTreeNodeFlags_DefaultOpen)) {
             numbers_part(facts);
         }
         if (ImGui::CollapsingHeader("Timings")) {
             timings_part(facts);
-        }
-        if (facts->inspected[0] != '\0' && ImGui::CollapsingHeader("Particle", ImGuiTreeNodeFlags_DefaultOpen)) {
-            ImGui::TextUnformatted(facts->inspected);
         }
         if (facts->has_scene && ImGui::CollapsingHeader("Scene", ImGuiTreeNodeFlags_DefaultOpen)) {
             scene_values(facts, host);

@@ -66,7 +66,7 @@ typedef struct PanelFacts {
     // Rings of PANEL_HISTORY values; `history_at` is the oldest.
     const float *history_frame, *history_picture, *history_density, *history_energy; // ms, ms, %, J
     const float *history_overlap;                                                    // %, of contacts
-    uint32_t history_at;
+    uint32_t history_at, history_count;                                              // count: how many there are
     const PanelAction *actions;
     uint32_t action_count;
     const PanelScene *scenes;

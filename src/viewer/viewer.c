@@ -198,6 +198,7 @@ static void note_history(App *app)
         app->history[i][app->history_at] = values[i];
     }
     app->history_at = (app->history_at + 1) % PANEL_HISTORY;
+    app->history_count += app->history_count < PANEL_HISTORY ? 1 : 0;
 }
 
 static void measure_rates(App *app, double now)
@@ -343,6 +344,7 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .history_energy = app->history[3],
         .history_overlap = app->history[4],
         .history_at = app->history_at,
+        .history_count = app->history_count,
         .actions = actions,
         .action_count = ACTION_COUNT,
         .scenes = app->scenes,
