@@ -371,7 +371,7 @@ mote, scene, work = sys.argv[1:]
 for i, (steps, delay, way) in enumerate([(0, 0.0, "INT"), (2, 0.1, "INT"), (0, 0.0, "close"), (3, 0.0, "close")]):
     folder, begun = "%s/film_%d" % (work, i), "%s/film_%d.begun" % (work, i)
     lines = ["wait loaded", "wait frame 1", "key M"] + (["wait steps %d" % steps] if steps else [])
-    lines += ["quit"] if way == "close" else ["state " + begun, "wait seconds 60"]
+    lines += ["state " + begun] + (["quit"] if way == "close" else ["wait seconds 60"])
     open(work + "/film.script", "w").write("\n".join(lines) + "\n")
     viewer = subprocess.Popen([mote, "view", scene, "--settings", "none", "--size", "320x200", "--no-panel", "--script",
                                work + "/film.script", "--out", folder], stderr=subprocess.PIPE, start_new_session=True,
@@ -390,7 +390,8 @@ for i, (steps, delay, way) in enumerate([(0, 0.0, "INT"), (2, 0.1, "INT"), (0, 0
     for f in files:
         frames = int(subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=nb_read_frames",
                                      "-of", "csv=p=0", f], capture_output=True, check=True, text=True).stdout)
-        assert frames >= max(steps, 1), "%d frames after %d" % (frames, steps)
+        recorded = json.load(open(begun))["recorded"]
+        assert frames >= max(recorded, 1), "%d frames, of %d that were recorded" % (frames, recorded)
 EOF
 python3 "$work/film.py" "$mote" "$source_folder/scenes/small/dam_break.json" "$work" || fail "a film that was cut short"
 checks=$((checks + 4))
