@@ -17,7 +17,7 @@ enum {
     static __global__ void name##_global(const __grid_constant__ MoteView view)                                        \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
-        if (i < view.count) {                                                                                          \
+        if (i < view.count && !kernels_halted(&view)) {                                                                                          \
             name(&view, i);                                                                                            \
         }                                                                                                              \
     }
@@ -228,7 +228,7 @@ static void destroy(Backend *backend)
 }
 
 static const BackendFunctions functions = {
-    "cuda", destroy, allocate, release, upload, download, copy, memory_kind, NULL, launch, sort, scan, find_bounds,
+    "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, launch, sort, scan, find_bounds,
     NULL, // build_lists: counting and filling suit a GPU
     wait_for_all, failure, read_timers, reset_timers,
 };

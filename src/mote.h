@@ -399,6 +399,9 @@ MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, floa
 
 // One solver step of `time_step` seconds (UPP Algorithm 1).
 MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
+// The same, `count` times, up to the first that fails. On a GPU the host waits once for several of them. `done`, which
+// may be NULL, is how many went well.
+MOTE_API MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done);
 
 MOTE_API uint32_t mote_world_particle_count(const MoteWorld *world);
 MOTE_API float mote_world_particle_mass(const MoteWorld *world,

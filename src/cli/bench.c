@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMING_LIMIT = 64, STAGE_LIMIT = 16 };
+enum { TIMING_LIMIT = 128, STAGE_LIMIT = 16 };
 
 static const Usage usage = {
     .command = "bench",

@@ -28,7 +28,16 @@
 #define COUNTER_UNHEALTHY_ID    2u // the largest id among them, plus one
 #define COUNTER_NEIGHBOURS_MAX  3u
 #define COUNTER_UNHEALTHY_SHAPE 4u // the last dynamic shape with a pose that is not finite, plus one
-#define COUNTER_LIMIT           5u
+#define COUNTER_HALTED          5u // why kernels do nothing: 1 and the GUESS_* that was wrong; 0: they do
+#define COUNTER_STEPS           6u // steps begun since the host last looked, without the first
+#define COUNTER_CELLS           7u
+#define COUNTER_BLOCKS          8u // of all neighbour lists
+#define COUNTER_LIMIT           9u
+
+#define GUESS_REMOVED 0u // what the host guesses before the device knows: that no particle is to be removed,
+#define GUESS_CELLS   1u // that there are no more than cell_count cells,
+#define GUESS_BLOCKS  2u // no more than block_limit blocks of lists,
+#define GUESS_HEALTH  3u // and that nothing went wrong in the step before
 
 #define PUSH_SLOTS 2u   // dynamic shapes that can get momentum from one particle in an iteration
 #define PUSH_CHUNK 256u // particles whose pushes one invocation sums up
@@ -174,4 +183,5 @@ typedef struct MoteView {
 } MoteView;
 
 #endif
+
 #endif

@@ -36,6 +36,7 @@ typedef struct Backend Backend;
 // All pointers to buffers are the backend's own addresses: only its functions may follow them.
 typedef struct BackendFunctions {
     const char *name;
+    bool guesses; // launches wait and reading is slow: the step guesses numbers that it would have to read
     void (*destroy)(Backend *backend);
 
     // Memory is zeroed and aligned to 64 bytes; host memory comes in whole pages. NULL when there is none left.

@@ -105,6 +105,19 @@ typedef struct DynamicShape {
     uint32_t sample_count;
 } DynamicShape;
 
+// Where a step can be taken up again: at its start, when the keys are sorted, when all arrays are in their order.
+typedef enum StepPoint { STEP_START, STEP_SORTED, STEP_ORDERED } StepPoint;
+
+// The view at those points of a step that was run on guesses, and at its end.
+typedef struct StepMarks {
+    MoteView sorted, ordered, ended;
+} StepMarks;
+
+enum {
+    STEP_BATCH = 8, // steps that are run before the host looks
+    SORT_WORDS = 4  // scratch of a sort, a particle
+};
+
 struct MoteWorld {
     Backend *backend;
     MoteSettings settings;
@@ -127,6 +140,10 @@ struct MoteWorld {
     uint32_t body_count, entry_count;
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
+    bool guessing;                    // this step's numbers are read at its end
+    bool removing;                    // particles were removed in the last step
+    uint32_t last_cells, last_blocks; // of cells and lists as last read; 0: never
+    StepMarks marks[STEP_BATCH];
     bool lists_are_current;  // neighbour lists belong to the current particles
     uint32_t listed_entries; // of `neighbours`: every list lies within them
     uint32_t channel_count;
@@ -166,6 +183,14 @@ Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
 RestState rest_state_measure(const MoteSettings *settings);
 
+// A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
+// read the counters. step.c
+MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
+// Whether `neighbours` has room for a sort of all particles.
+static inline bool world_sorts_in_lists(const MoteWorld *world)
+{
+    return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world->view.particle_count;
+}
 // Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
 MoteResult world_sort_particles(MoteWorld *world);
 // From sorted keys and predicted positions: the cells, and from them the lists one after the other.

@@ -70,6 +70,7 @@ static void destroy(Backend *backend)
 
 static const BackendFunctions functions = {
     .name = "vulkan",
+    .guesses = true,
     .destroy = destroy,
     .allocate = vulkan_allocate,
     .release = vulkan_release,

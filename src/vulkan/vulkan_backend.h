@@ -59,9 +59,9 @@ void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash);
 // ---- A world's backend -------------------------------------------------------------------------------------
 
 enum {
-    VIEW_SLOTS = 256,       // views that can wait for the device
-    BATCH_LIMIT = 16,       // recordings that are kept; a step has four batches
-    TIME_SLOTS = 512,       // timed launches that can
+    VIEW_SLOTS = 1024,      // views that can wait for the device
+    BATCH_LIMIT = 16,       // recordings that are kept
+    TIME_SLOTS = 2048,      // timed launches that can
     UPLOAD_BYTES = 4 << 20, // staging memory each way
     DOWNLOAD_BYTES = 4 << 20,
     NO_TIMER = -1,
