@@ -12,9 +12,15 @@
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    const uint32_t count = kernel_invocations(kernel, view);
+    const uint32_t count = kernel_invocations(kernel, view), group = vulkan->programs->group;
+    const bool searches = kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours;
     if (count > 0 && vulkan_begin_timed(vulkan)) {
-        vulkan_launch(vulkan, (ProgramId)kernel, view, count);
+        if (searches && vulkan->programs->searches) {
+            vulkan_launch(vulkan, kernel == KERNEL_ID_count_neighbours ? PROGRAM_SEARCH_COUNT : PROGRAM_SEARCH_FILL,
+                          view, (view->cell_count + SEARCH_CELLS - 1) / SEARCH_CELLS * group);
+        } else {
+            vulkan_launch(vulkan, (ProgramId)kernel, view, count);
+        }
         vulkan_time(vulkan, (int)kernel, count);
     }
 }

@@ -21,10 +21,12 @@ typedef enum ProgramId {
     PROGRAM_SCAN_SUMS,
     PROGRAM_SCAN_TILES,
     PROGRAM_BOUNDS,
+    PROGRAM_SEARCH_COUNT, // a cell at a time: instead of count_neighbours and fill_neighbours
+    PROGRAM_SEARCH_FILL,
     PROGRAM_COUNT
 } ProgramId;
 
-enum { PUSH_CONSTANT_BYTES = 64 };
+enum { PUSH_CONSTANT_BYTES = 64, SEARCH_CELLS = 8 /* of a workgroup: shaders/solver/search.glsl */ };
 
 typedef struct VulkanPrograms {
     Device *device; // `own`, or a renderer's
@@ -34,6 +36,7 @@ typedef struct VulkanPrograms {
     uint32_t users;     // worlds
     uint32_t group;     // invocations of a workgroup, a power of two
     uint64_t max_bytes; // of a buffer
+    bool searches;      // can run PROGRAM_SEARCH_*
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout; // the view as a dynamic uniform buffer, and push constants
     VkPipelineCache cache;

@@ -18,6 +18,7 @@ static const char *const program_names[PROGRAM_COUNT] = {
     [PROGRAM_SORT_SCATTER] = "sort_scatter", [PROGRAM_SORT_COPY] = "sort_copy",
     [PROGRAM_SORT_SMALL] = "sort_small",     [PROGRAM_SCAN_SUMS] = "scan_sums",
     [PROGRAM_SCAN_TILES] = "scan_tiles",     [PROGRAM_BOUNDS] = "bounds",
+    [PROGRAM_SEARCH_COUNT] = "search_count", [PROGRAM_SEARCH_FILL] = "search_fill",
 };
 
 static const SolverShader *find_shader(ProgramId program)
@@ -78,10 +79,14 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline 
     if (result != VK_SUCCESS) {
         return result;
     }
+    const VkPipelineShaderStageCreateFlags subgroups = // of any size, without invocations that are not there
+        VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT |
+        VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     const VkSpecializationMapEntry entry = {0, 0, sizeof programs->group};
     const VkSpecializationInfo constants = {1, &entry, sizeof programs->group, &programs->group};
     const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                               .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                        .flags = program >= PROGRAM_SEARCH_COUNT ? subgroups : 0,
                                                         .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                         .module = module,
                                                         .pName = "main",
@@ -118,8 +123,10 @@ static void choose_sizes(VulkanPrograms *programs)
 {
     VkPhysicalDeviceMaintenance4Properties limits = {.sType =
                                                          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, .pNext = &limits};
     VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
-                                                   .pNext = &limits};
+                                                   .pNext = &sizes};
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                               .pNext = &subgroup};
     vkGetPhysicalDeviceProperties2(programs->device->physical, &properties);
@@ -127,6 +134,10 @@ static void choose_sizes(VulkanPrograms *programs)
                               ? limits.maxBufferSize
                               : programs->device->info.memory_bytes;
     programs->group = programs->device->info.software || subgroup.subgroupSize <= 16 ? 64 : 128;
+    const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    programs->searches = (subgroup.supportedOperations & needed) == needed &&
+                         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                         programs->group % sizes.maxSubgroupSize == 0 && getenv("MOTE_NO_SEARCH") == NULL;
 }
 
 static MoteResult create_layouts(VulkanPrograms *programs)
