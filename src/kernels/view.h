@@ -39,6 +39,14 @@
 #define GUESS_BLOCKS  2u // no more than block_limit blocks of lists,
 #define GUESS_HEALTH  3u // and that nothing went wrong in the step before
 
+// What a world surely does not have, so that kernels may be compiled without it (MAY_HAVE).
+#define WITHOUT_SOLIDS    1u  // particles that are not liquid
+#define WITHOUT_DYNAMICS  2u  // shapes that have a mass
+#define WITHOUT_FIELDS    4u  // shapes that are fields,
+#define WITHOUT_HULLS     8u  // hulls,
+#define WITHOUT_OBSTACLES 16u // or anything else than planes and containers
+#define WITHOUT_BOUNCES   32u // speed that is given back, or taken by friction, where particles meet shapes
+
 #define PUSH_SLOTS 2u   // dynamic shapes that can get momentum from one particle in an iteration
 #define PUSH_CHUNK 256u // particles whose pushes one invocation sums up
 

@@ -517,6 +517,16 @@ static MoteResult order_particles(MoteWorld *world)
 
 // ---- Parameters --------------------------------------------------------------------------------------------
 
+static uint32_t missing_parts(const MoteWorld *world)
+{
+    const MoteView *view = &world->view;
+    const bool bounces = world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u;
+    return (view->has_solids == 0u ? WITHOUT_SOLIDS : 0u) | (view->dynamic_count == 0 ? WITHOUT_DYNAMICS : 0u) |
+           (world->colliders.field_count == 0 ? WITHOUT_FIELDS : 0u) |
+           (world->colliders.hull_count == 0 ? WITHOUT_HULLS : 0u) | (!world->obstacles ? WITHOUT_OBSTACLES : 0u) |
+           (!bounces ? WITHOUT_BOUNCES : 0u);
+}
+
 void world_set_parameters(MoteWorld *world, float time_step)
 {
     const MoteSettings *settings = &world->settings;
@@ -587,6 +597,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->counter_count = COUNTER_LIMIT;
     point_at_channels(world);
     view->dynamic_once = 1;
+    view->without = missing_parts(world);
     view->dynamic_bounce =
         view->dynamic_count > 0 && (world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u);
 }

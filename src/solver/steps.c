@@ -135,6 +135,7 @@ MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, u
         result = run_batch(world, time_step, choose_batch(world, count - (uint32_t)(steps - begin)));
         world->guessing = false;
         world->view.guessing = 0;
+        world->view.without = 0;     // anything may come before the next launch
         if (world->steps == steps) { // not one went well
             world->last_time_step = last_time_step;
         }

@@ -133,6 +133,7 @@ struct MoteWorld {
     bool has_fluid;                       // some particle there ever was is liquid
     bool sticky_materials, sticky_shapes; // some of them have adhesion
     bool bouncing, bouncing_shapes;       // some material, some shape has restitution
+    bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
     bool recording_forces;
     float last_time_step; // s; 0 before the first step

@@ -26,7 +26,11 @@ typedef enum ProgramId {
     PROGRAM_COUNT
 } ProgramId;
 
-enum { PUSH_CONSTANT_BYTES = 64, SEARCH_CELLS = 8 /* of a workgroup: shaders/solver/search.glsl */ };
+enum {
+    PUSH_CONSTANT_BYTES = 64,
+    SEARCH_CELLS = 8, // of a workgroup: shaders/solver/search.glsl
+    VARIANT_LIMIT = 8 // of a kernel: one for every world, and some for those that lack something
+};
 
 typedef struct VulkanPrograms {
     Device *device; // `own`, or a renderer's
@@ -42,7 +46,9 @@ typedef struct VulkanPrograms {
     VkPipelineCache cache;
     uint64_t cache_hash;   // of the file's contents
     pthread_mutex_t mutex; // of what follows
-    VkPipeline pipelines[PROGRAM_COUNT];
+    VkPipeline pipelines[PROGRAM_COUNT][VARIANT_LIMIT];
+    uint32_t variants[VARIANT_LIMIT]; // WITHOUT_* of view.h; the first 0
+    uint32_t variant_count;
     struct VulkanPrograms *next;
 } VulkanPrograms;
 
@@ -50,7 +56,8 @@ typedef struct VulkanPrograms {
 MoteResult vulkan_programs_acquire(const MoteBackendOptions *options, VulkanPrograms **out);
 void vulkan_programs_release(VulkanPrograms *programs);
 // Compiled when it is first used; VK_NULL_HANDLE and a message if that fails.
-VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program);
+// For worlds without something (WITHOUT_*) it may be one that is faster.
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t without);
 
 // ---- Pipelines between runs (vulkan_cache.c) ---------------------------------------------------------------
 

@@ -173,10 +173,10 @@ static uint32_t place_view(VulkanBackend *vulkan, const MoteView *view)
 }
 
 // A command that runs `program`; NULL if it cannot be had.
-static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, ProgramId program, const void *constants,
-                                  uint32_t bytes)
+static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, ProgramId program, uint32_t without,
+                                  const void *constants, uint32_t bytes)
 {
-    VkPipeline pipeline = vulkan_programs_pipeline(vulkan->programs, program);
+    VkPipeline pipeline = vulkan_programs_pipeline(vulkan->programs, program, without);
     if (pipeline == VK_NULL_HANDLE) {
         if (vulkan->failure[0] == '\0') {
             snprintf(vulkan->failure, sizeof vulkan->failure, "%s; try backend cpu", mote_error_message());
@@ -197,7 +197,7 @@ static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, Progr
 
 void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, NULL, 0);
+    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, view->without, NULL, 0);
     if (command == NULL) {
         return;
     }
@@ -213,7 +213,7 @@ void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view
 
 void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_DISPATCH, program, constants, bytes);
+    VulkanCommand *command = add_program(vulkan, COMMAND_DISPATCH, program, 0, constants, bytes);
     if (command != NULL) {
         command->groups = groups;
     }
@@ -222,7 +222,7 @@ void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *const
 void vulkan_dispatch_planned(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes,
                              VkBuffer sizes, VkDeviceSize offset)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_PLANNED, program, constants, bytes);
+    VulkanCommand *command = add_program(vulkan, COMMAND_PLANNED, program, 0, constants, bytes);
     if (command != NULL) {
         command->source = sizes;
         command->source_offset = offset;

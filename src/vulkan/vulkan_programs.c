@@ -62,7 +62,7 @@ static MoteResult check_view_layout(void)
 
 // ---- Pipelines ---------------------------------------------------------------------------------------------
 
-static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline *out)
+static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t without, VkPipeline *out)
 {
     const SolverShader *shader = find_shader(program);
     VkDevice device = programs->device->handle;
@@ -82,8 +82,9 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline 
     const VkPipelineShaderStageCreateFlags subgroups = // of any size, without invocations that are not there
         VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT |
         VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    const VkSpecializationMapEntry entry = {0, 0, sizeof programs->group};
-    const VkSpecializationInfo constants = {1, &entry, sizeof programs->group, &programs->group};
+    const uint32_t values[2] = {programs->group, without};
+    const VkSpecializationMapEntry entries[2] = {{0, 0, sizeof values[0]}, {1, sizeof values[0], sizeof values[1]}};
+    const VkSpecializationInfo constants = {2, entries, sizeof values, values};
     const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                               .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                         .flags = program >= PROGRAM_SEARCH_COUNT ? subgroups : 0,
@@ -100,12 +101,44 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline 
     return result;
 }
 
-VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program)
+// Kernels that take long and have much in them that most worlds lack. A device that runs both sides of a branch, as
+// software does, runs all of that for every particle.
+static bool has_variants(ProgramId program)
+{
+    switch ((int)program) {
+    case KERNEL_ID_stabilize_contacts:
+    case KERNEL_ID_solve_contacts:
+    case KERNEL_ID_density_lambda:
+    case KERNEL_ID_density_delta:
+    case KERNEL_ID_update_velocity:
+    case KERNEL_ID_smooth_velocity:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t find_variant(VulkanPrograms *programs, uint32_t without)
+{
+    uint32_t v = 0;
+    while (v < programs->variant_count && programs->variants[v] != without) {
+        v++;
+    }
+    if (v == VARIANT_LIMIT) {
+        return 0; // the one for every world
+    }
+    programs->variants[v] = without;
+    programs->variant_count += v == programs->variant_count;
+    return v;
+}
+
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t without)
 {
     pthread_mutex_lock(&programs->mutex);
-    VkPipeline *pipeline = &programs->pipelines[program];
+    const uint32_t variant = has_variants(program) ? find_variant(programs, without) : 0;
+    VkPipeline *pipeline = &programs->pipelines[program][variant];
     if (*pipeline == VK_NULL_HANDLE) {
-        const VkResult result = compile(programs, program, pipeline);
+        const VkResult result = compile(programs, program, programs->variants[variant], pipeline);
         if (result != VK_SUCCESS) {
             *pipeline = VK_NULL_HANDLE;
             device_fail(result, program_names[program]);
@@ -168,8 +201,8 @@ static void destroy(VulkanPrograms *programs)
 {
     if (programs->device != NULL && programs->device->handle != VK_NULL_HANDLE) {
         VkDevice device = programs->device->handle;
-        for (int i = 0; i < PROGRAM_COUNT; i++) {
-            vkDestroyPipeline(device, programs->pipelines[i], NULL);
+        for (int i = 0; i < PROGRAM_COUNT * VARIANT_LIMIT; i++) {
+            vkDestroyPipeline(device, programs->pipelines[i / VARIANT_LIMIT][i % VARIANT_LIMIT], NULL);
         }
         if (programs->cache != VK_NULL_HANDLE) {
             vulkan_cache_save(programs->device, programs->cache, programs->cache_hash);
@@ -200,6 +233,7 @@ static MoteResult create(const MoteBackendOptions *options, VulkanPrograms **out
     pthread_mutex_init(&programs->mutex, NULL);
     programs->asked = options->vulkan_device;
     programs->validate = options->validate;
+    programs->variant_count = 1; // the one without nothing
     MoteResult result = check_view_layout();
     if (result == MOTE_OK && options->shared_memory != NULL && options->shared_memory->vulkan_device != NULL) {
         programs->device = options->shared_memory->vulkan_device;
