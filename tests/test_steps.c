@@ -1,6 +1,5 @@
 // Steps that are run on guesses of the last step's numbers (src/solver/steps.c): whatever was guessed, and however many
 // steps the host runs before it looks, the result is that of single steps, bit for bit.
-#define VULKAN_VALIDATE true
 #include "solid_fixture.h"
 
 static const float time_step = 1.0f / 240.0f;

@@ -1,5 +1,4 @@
 // What users put into a world and take out of it, every way it refuses, and what it reports of itself.
-#define VULKAN_VALIDATE true
 #include "backends.h"
 
 #include "base/error.h"

@@ -63,7 +63,9 @@ VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program,
 
 // From the user's cache folder. A file that is not there, broken or of another driver is an empty cache.
 VkResult vulkan_cache_open(Device *device, VkPipelineCache *out, uint64_t *hash);
-// Writes what is new; nobody is told if that cannot be done.
+// What the driver gave, into its file; nobody is told if that cannot be done.
+void vulkan_cache_write(Device *device, const void *bytes, size_t size);
+// Writes what is new.
 void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash);
 
 // ---- A world's backend -------------------------------------------------------------------------------------
