@@ -1,4 +1,5 @@
 // Shapes that have a mass: rigid bodies that particles drive (DYV section 5.3).
+#define VULKAN_VALIDATE false // many steps
 #include "backends.h"
 
 #include <omp.h>

@@ -1,5 +1,6 @@
 // test_fluid_physics.c - what a liquid must do: conserve momentum, keep its volume, come to rest. Each on the CPU
 // backend with its vectorised kernels, on the emulated CUDA backend and on Vulkan.
+#define VULKAN_VALIDATE false // many steps
 #include "backends.h"
 
 // Long runs: not on the portable CPU kernels too, which the emulated CUDA backend has in common.

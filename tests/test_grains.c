@@ -1,5 +1,6 @@
 // test_grains.c - single particles and heaps of them: no pop, friction and how it combines, restitution, adhesion, the
 // angle of repose, limits of speed.
+#define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"
 
 static const MoteVec3 weightless = {0, 0, 0};
