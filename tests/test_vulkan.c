@@ -217,6 +217,24 @@ static void memory_keeps_what_it_is_given(void **state)
     close_vulkan(vulkan);
 }
 
+// A device without the operations of subgroups runs count_neighbours and fill_neighbours themselves.
+static void lists_do_not_depend_on_subgroups(void **state)
+{
+    (void)state;
+    uint64_t hashes[2];
+    for (int with = 0; with < 2; with++) {
+        MoteWorld *world = make_crowd(&test_backends[VULKAN]);
+        VulkanPrograms *programs = ((VulkanBackend *)world->backend)->programs;
+        const bool can = programs->searches;
+        programs->searches = can && with != 0;
+        run_steps(world, 5, 1.0f / 120.0f);
+        programs->searches = can;
+        hashes[with] = read_hash(world);
+        mote_world_destroy(world);
+    }
+    assert_true(hashes[0] == hashes[1]);
+}
+
 static void worlds_share_pipelines(void **state)
 {
     (void)state;
@@ -395,6 +413,7 @@ int main(void)
         cmocka_unit_test(launches_wait_in_order),
         cmocka_unit_test(recorded_steps_are_run_again),
         cmocka_unit_test(memory_keeps_what_it_is_given),
+        cmocka_unit_test(lists_do_not_depend_on_subgroups),
         cmocka_unit_test(worlds_share_pipelines),
         cmocka_unit_test(no_shader_may_contract),
         cmocka_unit_test(offsets_are_found),

@@ -170,7 +170,7 @@ static void choose_sizes(VulkanPrograms *programs)
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     programs->searches = (subgroup.supportedOperations & needed) == needed &&
                          (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-                         programs->group % sizes.maxSubgroupSize == 0 && getenv("MOTE_NO_SEARCH") == NULL;
+                         programs->group % sizes.maxSubgroupSize == 0;
 }
 
 static MoteResult create_layouts(VulkanPrograms *programs)
