@@ -156,8 +156,10 @@ static void choose_sizes(VulkanPrograms *programs)
 {
     VkPhysicalDeviceMaintenance4Properties limits = {.sType =
                                                          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+    VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+                                               .pNext = &limits};
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, .pNext = &limits};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, .pNext = &driver};
     VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
                                                    .pNext = &sizes};
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
@@ -168,7 +170,12 @@ static void choose_sizes(VulkanPrograms *programs)
                               : programs->device->info.memory_bytes;
     programs->group = programs->device->info.software || subgroup.subgroupSize <= 16 ? 64 : 128;
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
-    programs->searches = (subgroup.supportedOperations & needed) == needed &&
+    // Older software drivers end all loops of an invocation after 65535 turns, which cells of thousands of particles
+    // take.
+    int mesa = 0;
+    const bool limited = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
+                         (sscanf(driver.driverInfo, "Mesa %d", &mesa) != 1 || mesa < 24);
+    programs->searches = !limited && (subgroup.supportedOperations & needed) == needed &&
                          (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
                          programs->group % sizes.maxSubgroupSize == 0;
 }
