@@ -78,9 +78,8 @@ typedef struct NeededFeature {
 static const NeededFeature needed_features[] = {
     NEEDED(v12, bufferDeviceAddress), // particle arrays of any size, whatever maxStorageBufferRange is
     NEEDED(v12, scalarBlockLayout),   // structs shared by C and GLSL
-    NEEDED(v12, timelineSemaphore),   NEEDED(v13, dynamicRendering),
-    NEEDED(v13, synchronization2),    NEEDED(v13, maintenance4),
-    NEEDED(v13, subgroupSizeControl), NEEDED(v13, computeFullSubgroups),
+    NEEDED(v12, timelineSemaphore),   NEEDED(v13, dynamicRendering),    NEEDED(v13, synchronization2),
+    NEEDED(v13, maintenance4),        NEEDED(v13, subgroupSizeControl), NEEDED(v13, computeFullSubgroups),
 };
 enum { NEEDED_FEATURES = sizeof needed_features / sizeof needed_features[0] };
 
