@@ -278,11 +278,11 @@ typedef struct MotePassTiming {
 MOTE_API uint32_t mote_renderer_timings(const MoteRenderer *renderer, MotePassTiming *rows, uint32_t capacity);
 
 typedef struct MoteInteropReport {
-    const char *path;      // "host import", "shared memory" or "staging"
+    const char *path;      // "host import", "shared memory", "same device" or "staging"
     const char *why;       // why not a better one; "" if there is none
     uint64_t bytes_copied; // of the world's arrays for the last picture; 0 where they are shared
     uint64_t bytes_shared; // of the world's arrays read in place for the last picture
-    const char *order;     // how solver and renderer wait for each other: "host" or "timeline semaphores"
+    const char *order;     // how solver and renderer wait for each other: "host" or "timeline semaphore"
     uint64_t device_bytes; // all memory of the renderer's own on the device
 } MoteInteropReport;
 MOTE_API MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer);

@@ -77,7 +77,9 @@ struct MoteRenderer {
     VkQueryPool queries; // when each pass begins, and when the last has ended
     double milliseconds[PASS_COUNT];
     bool has_picture, has_layers;
-    uint64_t pictures; // drawn to their end
+    bool drawing;         // the device may still be at the last picture: renderer_finish
+    bool ran[PASS_COUNT]; // the passes of the sample that was submitted last
+    uint64_t pictures;    // drawn to their end
 
     ShapeBuffers shapes;        // of the colliders; the shadow pass's
     MeshSet meshes;             // of mote_renderer_set_meshes

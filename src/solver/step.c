@@ -370,6 +370,7 @@ static MoteResult find_neighbours(MoteWorld *world)
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
     world->lists_are_current = false;
+    world->corners_are_current = false;
     functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
     LAUNCH(world, assign_keys);
     MoteResult result = world_sort_particles(world);
@@ -542,6 +543,9 @@ static MoteResult check_health(MoteWorld *world)
     if (failure != NULL) {
         return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed in step %llu: %s", functions->name,
                          (unsigned long long)world->steps, failure);
+    }
+    if (world->hands_over && world->view.particle_count > 0) {
+        world_measure_bounds(world);
     }
     uint counters[COUNTER_LIMIT];
     functions->download(world->backend, counters, world->view.counters, sizeof counters);
