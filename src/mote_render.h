@@ -149,6 +149,7 @@ typedef struct MoteRenderMaterial {
     float absorption;      // 1/m; light of colour c is left by exp(-(1 - c) absorption d) after d metres
     float roughness;       // 0 to 1, of solids
     float color_variation; // 0 to 1, how much brighter or darker a grain may be than the others, by its id
+    bool solid_only;       // no liquid has it: where all liquids absorb alike, they are drawn quicker
 } MoteRenderMaterial;
 
 typedef enum MoteLook {

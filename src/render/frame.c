@@ -152,13 +152,19 @@ static MoteResult set_materials(MoteRenderer *renderer)
     }
     Material *materials = renderer->materials.mapped;
     bool alike = true;
+    c->liquid_material = 0;
+    for (uint32_t i = scene->material_count; i-- > 0;) {
+        c->liquid_material = scene->materials[i].solid_only ? c->liquid_material : i;
+    }
     for (uint32_t i = 0; i < scene->material_count; i++) {
         const MoteRenderMaterial *m = &scene->materials[i];
         const MoteVec3 taken = {1.0f - m->color.x, 1.0f - m->color.y, 1.0f - m->color.z};
         materials[i].color = packed_color(m->color, 1.0f, m->roughness);
         materials[i].absorption = packed_color(taken, m->absorption, m->color_variation);
-        const vec4 a = materials[i].absorption, b = materials[0].absorption;
-        alike = alike && a.x == b.x && a.y == b.y && a.z == b.z;
+    }
+    for (uint32_t i = 0; i < scene->material_count; i++) {
+        const vec4 a = materials[i].absorption, b = materials[c->liquid_material].absorption;
+        alike = alike && (scene->materials[i].solid_only || (a.x == b.x && a.y == b.y && a.z == b.z));
     }
     if (groups > 0) {
         memcpy(materials + scene->material_count, scene->group_materials, groups * sizeof(uint32_t));
@@ -341,7 +347,8 @@ _Static_assert(RESOURCE_COUNT <= 32, "resources are bits of a uint32_t");
 static const VkPipelineStageFlags2 work_stages[] = {
     [WORK_COMPUTE] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
     [WORK_GRAPHICS] = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
-    [WORK_EITHER] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
+    [WORK_EITHER] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT |
+                    VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
     [WORK_TRANSFER] = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
 };
 #define GRAPHICS_READS                                                                                                 \
@@ -353,13 +360,13 @@ static const VkPipelineStageFlags2 work_stages[] = {
 static const VkAccessFlags2 work_reads[] = {
     [WORK_COMPUTE] = VK_ACCESS_2_SHADER_READ_BIT,
     [WORK_GRAPHICS] = GRAPHICS_READS,
-    [WORK_EITHER] = GRAPHICS_READS,
+    [WORK_EITHER] = GRAPHICS_READS | VK_ACCESS_2_TRANSFER_READ_BIT,
     [WORK_TRANSFER] = VK_ACCESS_2_TRANSFER_READ_BIT,
 };
 static const VkAccessFlags2 work_writes[] = {
     [WORK_COMPUTE] = VK_ACCESS_2_SHADER_WRITE_BIT,
     [WORK_GRAPHICS] = GRAPHICS_WRITES,
-    [WORK_EITHER] = GRAPHICS_WRITES,
+    [WORK_EITHER] = GRAPHICS_WRITES | VK_ACCESS_2_TRANSFER_WRITE_BIT,
     [WORK_TRANSFER] = VK_ACCESS_2_TRANSFER_WRITE_BIT,
 };
 

@@ -227,7 +227,7 @@ static uint32_t pixel_bytes(VkFormat format)
 // before.
 static MoteResult check_memory(const MoteRenderer *renderer, uint32_t width, uint32_t height)
 {
-    const uint64_t buffers = 3 * 8; // bytes a pixel: pixels, display, splats
+    const uint64_t buffers = 4 * 8; // bytes a pixel: pixels, display, splats, smooth_planes
     uint64_t bytes = (uint64_t)width * height * buffers;
     for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
         const VkExtent2D size = image_extent(&image_rows[i], width, height);
