@@ -187,13 +187,13 @@ void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t hei
 
 static void wait_before_compute(VkCommandBuffer commands, VkPipelineStageFlags2 stage, VkAccessFlags2 access)
 {
-    const VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = stage,
-        .srcAccessMask = access,
-        .dstStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
-        .dstAccessMask =
-            VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT};
+    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                      .srcStageMask = stage,
+                                      .srcAccessMask = access,
+                                      .dstStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT |
+                                                      VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
+                                      .dstAccessMask = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT |
+                                                       VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT};
     const VkDependencyInfo dependency = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
     vkCmdPipelineBarrier2(commands, &dependency);

@@ -17,10 +17,9 @@ MoteResult grains_create(MoteRenderer *renderer, void **state)
 MoteResult grains_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     FrameConstants *constants = &renderer->frame.constants;
-    return renderer->frame.grains
-               ? nearest_record(renderer, state, "grain_splats", constants->particle_count, true,
-                                &constants->grain_splats, commands)
-               : MOTE_OK;
+    return renderer->frame.grains ? nearest_record(renderer, state, "grain_splats", constants->particle_count, true,
+                                                   &constants->grain_splats, commands)
+                                  : MOTE_OK;
 }
 
 void grains_destroy(MoteRenderer *renderer, void *state)

@@ -33,7 +33,8 @@ MoteResult nearest_record(MoteRenderer *renderer, Nearest *nearest, const char *
     }
     *address = nearest->buffer.address;
     const VkBuffer buffer = nearest->buffer.handle;
-    const uint32_t pieces = renderer->height * ((renderer->width + 31) / 32), row = 64 * 65535; // as nearest.glsl has it
+    const uint32_t pieces = renderer->height * ((renderer->width + 31) / 32),
+                   row = 64 * 65535; // as nearest.glsl has it
     const uint32_t none[4] = {0, (pieces + row - 1) / row, 1, 0};
     vkCmdFillBuffer(commands, buffer, 0, bytes, NO_DEPTH);
     if (index) {

@@ -13,8 +13,8 @@ MoteResult sift_create(MoteRenderer *renderer, void **state)
     return simple_pass_create(renderer, shaders, STEPS, state);
 }
 
-// All have the same size in the sun's map. Usually a few texels; where they are large, one invocation would keep all others
-// waiting, or come to what a driver lets loops do (nearest.glsl).
+// All have the same size in the sun's map. Usually a few texels; where they are large, one invocation would keep all
+// others waiting, or come to what a driver lets loops do (nearest.glsl).
 static uint32_t slices_of_grain(const FrameConstants *constants)
 {
     const float texels = fminf(constants->solid_radius * SUN_SIZE / constants->sun_map.x + 2.0f, SUN_SIZE);
