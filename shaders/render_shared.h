@@ -183,9 +183,10 @@ struct FrameConstants {
     ADDRESS(BodyVertexTarget) body_vertices; // of all instances
     ADDRESS(UintTarget) grains;              // how many solid particles are drawn as spheres, then their indices
     ADDRESS(UintTarget) grain_map;           // as seen from the sun: bits of the first depth, 0..1, a texel
-    ADDRESS(UintTarget) grain_splats;        // bits of the nearest view z a pixel, then who is there, index + 1, then as nearest.glsl says
-    ADDRESS(Vec2Target) occlusion_samples;   // a pixel of half resolution: light left of the sky's, view z
-    ADDRESS(Vec2Target) occlusion_means;     // the same without noise
+    ADDRESS(UintTarget)
+    grain_splats; // bits of the nearest view z a pixel, then who is there, index + 1, then as nearest.glsl says
+    ADDRESS(Vec2Target) occlusion_samples; // a pixel of half resolution: light left of the sky's, view z
+    ADDRESS(Vec2Target) occlusion_means;   // the same without noise
 
     mat4 view_projection;    // clip z is near_plane, w is view z: reversed, without a far plane
     mat4 sun_projection;     // from the world into the sun's maps: x and y in -1..1, z in 0..1 away from the sun
