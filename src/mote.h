@@ -130,6 +130,7 @@ typedef struct MoteSettings {
     float stack_scaling;        // 1/m, k of UPP eq. 21: lower particles count as heavier in contacts; 0 is off
     uint32_t stack_height;      // MoteStackHeight
     float stack_ground;         // m, where heights begin, along the direction against gravity
+    float support_memory;       // of a grain's weight, the share of what its contacts carried that a step begins with
 } MoteSettings;
 
 MOTE_API MoteSettings mote_default_settings(void);

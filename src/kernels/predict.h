@@ -23,7 +23,8 @@ KERNEL(predict)
 
     vec3 velocity = v3(0.0f, 0.0f, 0.0f);
     if (position.w > 0.0f) { // pinned particles stay
-        velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), dt);
+        const float falling = 1.0f - remembered_support(VIEW_HERE_COMMA i);
+        velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), falling * dt);
         velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
         velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
     }

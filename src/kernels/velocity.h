@@ -44,6 +44,7 @@ KERNEL(update_velocity)
             velocity = v3_add(velocity, v3_from_v4(LOAD(estimates, i))); // of bounce_pairs
         }
     }
+    remember_support(VIEW_HERE_COMMA i, v3_sub(velocity, before));
     STORE(predicted, i, end);
     STORE(positions, i, end);
     STORE(velocities, i, v4_from_v3(velocity, LOAD(densities, i)));

@@ -19,7 +19,8 @@
 #define MEMBER_FACES    4u  // what a particle knows of its body's surface: the distance, and up to three planes
 #define CLUSTER_RIGID   1u  // flag: the only cluster of a body that keeps its shape exactly
 #define FORCE_KINDS     4u  // MOTE_FORCE_COUNT
-#define FORCE_BY_SHAPES 2u  // MOTE_FORCE_*
+#define FORCE_BY_PAIRS  1u  // MOTE_FORCE_*
+#define FORCE_BY_SHAPES 2u
 #define FORCE_BY_BODIES 3u
 #define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
 

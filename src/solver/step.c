@@ -421,6 +421,8 @@ static void point_at_channels(MoteWorld *world)
     const Channel *heights = world_look_up_channel(world, STACK_HEIGHT_CHANNEL);
     const Channel *spins = world_look_up_channel(world, SPIN_CHANNEL);
     world->view.heights = heights != NULL ? (float *)heights->words : NULL;
+    const Channel *supports = world_look_up_channel(world, SUPPORT_CHANNEL);
+    world->view.supports = supports != NULL ? (float *)supports->words : NULL;
     world->view.spins = spins != NULL ? (vec4 *)spins->words : NULL;
 }
 
@@ -512,6 +514,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->velocity_friction = settings->friction_model == MOTE_FRICTION_VELOCITY;
     view->stack_scaling = settings->stack_scaling;
     view->stack_ground = settings->stack_ground;
+    view->support_memory = fall > 0.0f && view->has_solids != 0u ? settings->support_memory : 0.0f;
     view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
     view->rolling = world->rolling && view->has_solids != 0u;

@@ -50,6 +50,7 @@ typedef enum Capacity {
 } Capacity;
 
 #define SPIN_CHANNEL         "spin"         // rad/s and 0, of grains, where some roll
+#define SUPPORT_CHANNEL      "support"      // 0 to 1, of grains, where support is remembered
 #define STACK_HEIGHT_CHANNEL "stack_height" // m, where stacks are measured by contacts
 
 typedef struct Channel {
