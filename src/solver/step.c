@@ -38,6 +38,7 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
     if (view->particle_count > 0) {
         LAUNCH(world, predict);
         world->lists_are_current = false;
+        world->corners_are_current = false;
         functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
         LAUNCH(world, assign_keys);
         // A sort does not stop where a guess was wrong, when the estimates may be an array that is still needed; lists
@@ -424,6 +425,7 @@ static MoteResult find_neighbours(MoteWorld *world)
 {
     MoteView *view = &world->view;
     world->lists_are_current = false;
+    world->corners_are_current = false;
     MoteResult result = world_build_cells(world);
     result = result == MOTE_OK ? build_lists(world) : result;
     world->lists_are_current = result == MOTE_OK;

@@ -99,6 +99,9 @@ static MoteResult run_batch(MoteWorld *world, float time_step, uint32_t count)
             }
             world->last_time_step = time_step;
         }
+        if (world->hands_over && world->view.particle_count > 0) {
+            world_measure_bounds(world); // with the wait that comes now anyway
+        }
         const MoteResult read = read_counters(world, counters);
         if (read != MOTE_OK) {
             return read;
@@ -108,6 +111,7 @@ static MoteResult run_batch(MoteWorld *world, float time_step, uint32_t count)
         if (counters[COUNTER_HALTED] == 0 || counters[COUNTER_HALTED] == 1u + GUESS_HEALTH) {
             if (counters[COUNTER_HALTED] != 0) {
                 go_back(world, &world->marks[at].ended);
+                world->corners_are_current = false;
             }
             learn(world, counters);
             world->steps += at;

@@ -148,6 +148,9 @@ struct MoteWorld {
     StepMarks marks[STEP_BATCH];
     bool lists_are_current;  // neighbour lists belong to the current particles
     uint32_t listed_entries; // of `neighbours`: every list lies within them
+    bool hands_over;         // a renderer follows on the device: steps measure what it asks for, while they wait anyway
+    bool corners_are_current;
+    vec4 corners[2]; // of the box around the particles, if they are current
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     WorldColliders colliders;
@@ -198,6 +201,8 @@ MoteResult world_sort_particles(MoteWorld *world);
 // From sorted keys and predicted positions: the cells, and from them the lists one after the other.
 MoteResult world_build_cells(MoteWorld *world);
 MoteResult world_build_lists(MoteWorld *world);
+// The box around the particles as they are now, in `corners`. render_view.c
+void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`.
 void world_set_parameters(MoteWorld *world, float time_step);
 

@@ -30,6 +30,16 @@ static void wait_for_all(Backend *backend)
     vulkan_finish((VulkanBackend *)backend);
 }
 
+static MoteTimeline *hand_over(Backend *backend)
+{
+    VulkanBackend *vulkan = (VulkanBackend *)backend;
+    if (vulkan->timeline == NULL) {
+        return NULL;
+    }
+    vulkan_start(vulkan);
+    return &vulkan->timeline->shared;
+}
+
 static const char *failure(const Backend *backend)
 {
     const VulkanBackend *vulkan = (const VulkanBackend *)backend;
@@ -68,6 +78,10 @@ static void destroy(Backend *backend)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
     vulkan_finish(vulkan);
+    vulkan_wait_for_renderer(vulkan);
+    if (vulkan->timeline != NULL) {
+        vulkan->shared->end_timeline(vulkan->shared, &vulkan->timeline->shared);
+    }
     vulkan_memory_destroy(vulkan);
     vulkan_commands_destroy(vulkan);
     vulkan_programs_release(vulkan->programs);
@@ -90,6 +104,7 @@ static const BackendFunctions functions = {
     .scan = vulkan_scan,
     .find_bounds = vulkan_find_bounds,
     .wait = wait_for_all,
+    .hand_over = hand_over,
     .failure = failure,
     .read_timers = read_timers,
     .reset_timers = reset_timers,
@@ -109,6 +124,10 @@ MoteResult vulkan_backend_create(const MoteBackendOptions *options, Backend **ou
     vulkan->base.functions = &functions;
     vulkan->device = vulkan->programs->device;
     vulkan->same_device = vulkan->device != &vulkan->programs->own;
+    if (vulkan->same_device && options->shared_memory->make_timeline != NULL) {
+        vulkan->shared = options->shared_memory;
+        vulkan->timeline = (DeviceTimeline *)vulkan->shared->make_timeline(vulkan->shared, NULL); // its first member
+    }
     result = vulkan_commands_create(vulkan);
     result = result == MOTE_OK ? vulkan_memory_create(vulkan) : result;
     if (result != MOTE_OK) {

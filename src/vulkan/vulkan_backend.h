@@ -111,7 +111,9 @@ typedef struct VulkanBackend {
     Backend base;
     VulkanPrograms *programs;
     Device *device;
-    bool same_device; // as the renderer that it was made for
+    bool same_device;         // as the renderer that it was made for
+    MoteSharedMemory *shared; // the renderer's, of same_device
+    DeviceTimeline *timeline; // of same_device, if there is one
 
     // Commands (vulkan_commands.c)
     VkCommandPool pool;
@@ -120,6 +122,7 @@ typedef struct VulkanBackend {
     uint32_t command_count, command_capacity;
     uint64_t runs, recordings; // of batches
     VkFence fence;
+    bool started; // a batch that nobody has waited for yet
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet set;
     VkQueryPool queries;
@@ -157,6 +160,10 @@ void vulkan_commands_destroy(VulkanBackend *vulkan);
 bool vulkan_begin(VulkanBackend *vulkan);
 // Runs what was recorded and waits for it; false after a failure.
 bool vulkan_finish(VulkanBackend *vulkan);
+// Runs what was recorded without waiting; the timeline's value says when it is done.
+void vulkan_start(VulkanBackend *vulkan);
+// A renderer may be reading buffers still.
+void vulkan_wait_for_renderer(VulkanBackend *vulkan);
 // Each of these sees what the ones before it wrote.
 void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations);
 void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups);

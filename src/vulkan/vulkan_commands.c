@@ -109,11 +109,14 @@ void vulkan_commands_destroy(VulkanBackend *vulkan)
     free(vulkan->commands);
 }
 
+static void settle(VulkanBackend *vulkan);
+
 // ---- Remembering -------------------------------------------------------------------------------------------
 
 bool vulkan_begin(VulkanBackend *vulkan)
 {
     if (!vulkan->recording && vulkan->failure[0] == '\0') {
+        settle(vulkan);
         vulkan->recording = true;
         vulkan->command_count = 0;
         vulkan->view_count = vulkan->size_count = vulkan->pending_count = 0;
@@ -421,11 +424,9 @@ static VulkanBatch *find_batch(VulkanBackend *vulkan)
     return oldest;
 }
 
-bool vulkan_finish(VulkanBackend *vulkan)
+// Work of a renderer that was promised on the timeline comes before what was recorded.
+static void submit(VulkanBackend *vulkan, bool signals)
 {
-    if (!vulkan->recording) {
-        return vulkan->failure[0] == '\0';
-    }
     Device *device = vulkan->device;
     vulkan->recording = false;
     vulkan->runs++;
@@ -434,14 +435,46 @@ bool vulkan_finish(VulkanBackend *vulkan)
     buffer_flush(device, &vulkan->upload);
     const VulkanBatch *batch = vulkan->failure[0] == '\0' ? find_batch(vulkan) : NULL;
     if (batch != NULL) {
-        VkResult result = device_submit_to_queue(device, batch->recorded, vulkan->fence);
-        result =
-            result == VK_SUCCESS ? vkWaitForFences(device->handle, 1, &vulkan->fence, VK_TRUE, UINT64_MAX) : result;
-        result = result == VK_SUCCESS ? vkResetFences(device->handle, 1, &vulkan->fence) : result;
+        const VkResult result =
+            device_submit_to_queue(device, batch->recorded, vulkan->fence, vulkan->timeline, signals);
+        vulkan->started = vulkan_check(vulkan, result, "starting the solver");
+    }
+}
+
+// Until what was submitted is done: its views, uploads and times may be used again.
+static void settle(VulkanBackend *vulkan)
+{
+    VkDevice device = vulkan->device->handle;
+    if (vulkan->started) {
+        vulkan->started = false;
+        VkResult result = vkWaitForFences(device, 1, &vulkan->fence, VK_TRUE, UINT64_MAX);
+        result = result == VK_SUCCESS ? vkResetFences(device, 1, &vulkan->fence) : result;
         if (vulkan_check(vulkan, result, "running the solver")) {
             collect_times(vulkan);
         }
     }
     vulkan_bury(vulkan);
+}
+
+void vulkan_start(VulkanBackend *vulkan)
+{
+    if (vulkan->recording) {
+        submit(vulkan, true);
+    }
+}
+
+void vulkan_wait_for_renderer(VulkanBackend *vulkan)
+{
+    if (vulkan->timeline != NULL) {
+        device_wait_for_timeline(vulkan->device, vulkan->timeline);
+    }
+}
+
+bool vulkan_finish(VulkanBackend *vulkan)
+{
+    if (vulkan->recording) {
+        submit(vulkan, false);
+    }
+    settle(vulkan);
     return vulkan->failure[0] == '\0';
 }
