@@ -17,7 +17,7 @@ enum {
     static __global__ void name##_global(const __grid_constant__ MoteView view)                                        \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
-        if (i < view.count) {                                                                                          \
+        if (i < view.count && !kernels_halted(&view)) {                                                                                          \
             name(&view, i);                                                                                            \
         }                                                                                                              \
     }
@@ -33,6 +33,7 @@ typedef struct CudaBackend {
     int device;
     cudaStream_t stream;
     CudaMemory memory;
+    CudaTimeline order;
     CudaTemporary temporary;
     Timer timers[TIMER_COUNT];
     PendingTime pending[PENDING_LIMIT];
@@ -48,11 +49,13 @@ static void check(CudaBackend *cuda, cudaError_t error, const char *what)
 }
 
 // At the beginning of every function: the current device is the calling thread's, which may be another one now, or
-// may have worked on a world of another device.
+// may have worked on a world of another device. And a renderer may have been given the buffers since: whatever comes
+// next waits for it.
 static CudaBackend *cuda_of(Backend *backend)
 {
     CudaBackend *cuda = (CudaBackend *)backend; // base is the first member
     check(cuda, cudaSetDevice(cuda->device), "choosing the device");
+    check(cuda, cuda_timeline_follow(&cuda->order, cuda->stream), "waiting for the renderer");
     return cuda;
 }
 
@@ -200,6 +203,16 @@ static void wait_for_all(Backend *backend)
     check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
 }
 
+static MoteTimeline *hand_over(Backend *backend)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    if (cuda->order.timeline == NULL || !cuda->memory.sharing) {
+        return NULL;
+    }
+    check(cuda, cuda_timeline_signal(&cuda->order, cuda->stream), "telling the renderer");
+    return cuda->order.timeline;
+}
+
 static const char *failure(const Backend *backend)
 {
     const CudaBackend *cuda = (const CudaBackend *)backend;
@@ -220,6 +233,8 @@ static void destroy(Backend *backend)
         }
     }
     cudaFree(cuda->temporary.address);
+    cudaStreamSynchronize(cuda->stream);
+    cuda_timeline_destroy(&cuda->order);
     if (cuda->stream != NULL) {
         cudaStreamDestroy(cuda->stream);
     }
@@ -228,9 +243,9 @@ static void destroy(Backend *backend)
 }
 
 static const BackendFunctions functions = {
-    "cuda", destroy, allocate, release, upload, download, copy, memory_kind, NULL, launch, sort, scan, find_bounds,
+    "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, launch, sort, scan, find_bounds,
     NULL, // build_lists: counting and filling suit a GPU
-    wait_for_all, failure, read_timers, reset_timers,
+    wait_for_all, hand_over, failure, read_timers, reset_timers,
 };
 
 bool cuda_backend_probe(char *device, size_t size)
@@ -261,6 +276,7 @@ MoteResult cuda_backend_create(const MoteBackendOptions *options, Backend **out)
     cuda->base.functions = &functions;
     cuda->device = cuda_memory_choose_device(&cuda->memory, options->shared_memory);
     check(cuda, cudaSetDevice(cuda->device), "choosing the device");
+    cuda_timeline_create(&cuda->order, cuda->memory.sharing ? options->shared_memory : NULL);
     check(cuda, cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "creating a stream");
     for (int i = 0; i < PENDING_LIMIT; i++) {
         check(cuda, cudaEventCreate(&cuda->pending[i].start), "creating an event");

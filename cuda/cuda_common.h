@@ -32,6 +32,20 @@ void *cuda_memory_allocate(CudaMemory *memory, size_t bytes); // more than 0; NU
 cudaError_t cuda_memory_release(CudaMemory *memory, void *address);
 void cuda_memory_destroy(CudaMemory *memory); // all buffers have been released
 
+// What a renderer and the backend's stream follow each other by (cuda_timeline.cu); without one all do nothing.
+typedef struct CudaTimeline {
+    MoteSharedMemory *shared;
+    MoteTimeline *timeline; // NULL: the host waits
+    cudaExternalSemaphore_t semaphore;
+    uint64_t seen; // the value that the stream has waited for or signals
+} CudaTimeline;
+
+void cuda_timeline_create(CudaTimeline *order, MoteSharedMemory *shared); // shared: the current device's, or NULL
+void cuda_timeline_destroy(CudaTimeline *order);                          // the stream has nothing left to do
+// What follows on the stream waits for what was promised by others since.
+cudaError_t cuda_timeline_follow(CudaTimeline *order, cudaStream_t stream);
+cudaError_t cuda_timeline_signal(CudaTimeline *order, cudaStream_t stream); // only with a timeline
+
 // Device memory that CUB works in, kept from call to call.
 typedef struct CudaTemporary {
     void *address;

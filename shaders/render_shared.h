@@ -157,7 +157,8 @@ struct FrameConstants {
     ADDRESS(FloatArray) channel;    // the one that is shown, channel_components a particle
     ADDRESS(Vec4Target) ellipsoids; // three a particle: rows of (axes | centre): axis k is (row0[k], row1[k], row2[k])
     ADDRESS(UintTarget) visible;    // how many particles can be in front, then their indices, in any order
-    ADDRESS(UintTarget) splats;     // two a pixel: bits of the nearest view z, and who is there; for compute splats
+    ADDRESS(UintTarget) splats;     // as grain_splats, of the liquid; for compute splats
+    ADDRESS(UintTarget) smooth_planes;  // two planes of bits of floats, a value a pixel
     ADDRESS(UintTarget) thickness_sums; // fixed point, THICKNESS_UNIT; thickness_channels a texel, level after level
     ADDRESS(UintTarget) light_sums;     // as seen from the sun: the bits of the first depth a texel, then sums
     ADDRESS(UintTarget) display;        // as pixels, before edges are smoothed; alpha is the luma
@@ -182,9 +183,10 @@ struct FrameConstants {
     ADDRESS(BodyVertexTarget) body_vertices; // of all instances
     ADDRESS(UintTarget) grains;              // how many solid particles are drawn as spheres, then their indices
     ADDRESS(UintTarget) grain_map;           // as seen from the sun: bits of the first depth, 0..1, a texel
-    ADDRESS(UintTarget) grain_splats;        // bits of the nearest view z a pixel, then who is there, index + 1
-    ADDRESS(Vec2Target) occlusion_samples;   // a pixel of half resolution: light left of the sky's, view z
-    ADDRESS(Vec2Target) occlusion_means;     // the same without noise
+    ADDRESS(UintTarget)
+    grain_splats; // bits of the nearest view z a pixel, then who is there, index + 1, then as nearest.glsl says
+    ADDRESS(Vec2Target) occlusion_samples; // a pixel of half resolution: light left of the sky's, view z
+    ADDRESS(Vec2Target) occlusion_means;   // the same without noise
 
     mat4 view_projection;    // clip z is near_plane, w is view z: reversed, without a far plane
     mat4 sun_projection;     // from the world into the sun's maps: x and y in -1..1, z in 0..1 away from the sun
@@ -222,6 +224,7 @@ struct FrameConstants {
     uint width, height;
     uint particle_count;
     uint material_count;
+    uint liquid_material;    // row of the first material that a liquid can have
     uint thickness_channels; // 1, or 4 where phases differ: rgb optical depth and metres
     uint sky_kind, ground_visible;
     uint view; // VIEW_* of views.def

@@ -130,11 +130,19 @@ typedef struct MoteSettings {
     float stack_scaling;        // 1/m, k of UPP eq. 21: lower particles count as heavier in contacts; 0 is off
     uint32_t stack_height;      // MoteStackHeight
     float stack_ground;         // m, where heights begin, along the direction against gravity
+    float support_memory;       // of a grain's weight, the share of what its contacts carried that a step begins with
 } MoteSettings;
 
 MOTE_API MoteSettings mote_default_settings(void);
 
 // ---- Backends ----------------------------------------------------------------------------------------------
+
+// A timeline semaphore of a renderer's device, by which a world and the renderer follow each other without the host.
+// Its values only grow. Whoever gives work to the device makes that wait for `value` and signal the next one, which
+// then is `value`: so every value that stands here will be reached by itself.
+typedef struct MoteTimeline {
+    uint64_t value;
+} MoteTimeline;
 
 // Memory of another device interface (mote_render.h: Vulkan) that a GPU backend can keep its arrays in, so that both
 // read them in place. It must outlive the worlds made with it, and is called from their threads.
@@ -148,6 +156,10 @@ struct MoteSharedMemory {
     // The address that the backend gave the allocation, for the other side to recognise it by.
     void (*name)(MoteSharedMemory *memory, void *handle, const void *address);
     void (*release)(MoteSharedMemory *memory, void *handle); // the backend has let go of it
+    // A timeline for one world; NULL if there is none, and then the host waits. `descriptor` gets an opaque file
+    // descriptor of it that the caller owns; it may be NULL for who works on vulkan_device. The function may be NULL.
+    MoteTimeline *(*make_timeline)(MoteSharedMemory *memory, int *descriptor);
+    void (*end_timeline)(MoteSharedMemory *memory, MoteTimeline *timeline); // the backend has let go of it
 };
 
 typedef struct MoteBackendOptions {
@@ -399,6 +411,9 @@ MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, floa
 
 // One solver step of `time_step` seconds (UPP Algorithm 1).
 MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
+// The same, `count` times, up to the first that fails. On a GPU the host waits once for several of them. `done`, which
+// may be NULL, is how many went well.
+MOTE_API MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done);
 
 MOTE_API uint32_t mote_world_particle_count(const MoteWorld *world);
 MOTE_API float mote_world_particle_mass(const MoteWorld *world,
@@ -471,11 +486,15 @@ typedef struct MoteRenderView {
     MoteArray member_slots;      // uint a member: the index of its particle now, or UINT32_MAX if it is gone
     MoteArray member_clusters;   // uint a member: the cluster whose rotation it follows
     MoteArray cluster_rotations; // vec4 a cluster: unit quaternion x, y, z, w
+    MoteTimeline *timeline;      // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
 } MoteRenderView;
 
 // Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went
 // or were written, or the support changed), finds them for the present positions; the run goes on as without it.
 MOTE_API MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out);
+// The same without waiting, where the world and the renderer whose memory it uses have a timeline. Work of the world
+// that follows waits for the timeline's last value on the device, before it writes to the arrays.
+MOTE_API MoteResult mote_world_hand_over(MoteWorld *world, MoteRenderView *out);
 MOTE_API MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArray *out, uint32_t *components);
 // Copies `bytes` from an address inside one of the arrays above to host memory, of whatever kind it is.
 MOTE_API MoteResult mote_world_copy_out(MoteWorld *world, void *target, const void *address, size_t bytes);

@@ -149,6 +149,7 @@ typedef struct MoteRenderMaterial {
     float absorption;      // 1/m; light of colour c is left by exp(-(1 - c) absorption d) after d metres
     float roughness;       // 0 to 1, of solids
     float color_variation; // 0 to 1, how much brighter or darker a grain may be than the others, by its id
+    bool solid_only;       // no liquid has it: where all liquids absorb alike, they are drawn quicker
 } MoteRenderMaterial;
 
 typedef enum MoteLook {
@@ -278,11 +279,11 @@ typedef struct MotePassTiming {
 MOTE_API uint32_t mote_renderer_timings(const MoteRenderer *renderer, MotePassTiming *rows, uint32_t capacity);
 
 typedef struct MoteInteropReport {
-    const char *path;      // "host import", "shared memory" or "staging"
+    const char *path;      // "host import", "shared memory", "same device" or "staging"
     const char *why;       // why not a better one; "" if there is none
     uint64_t bytes_copied; // of the world's arrays for the last picture; 0 where they are shared
     uint64_t bytes_shared; // of the world's arrays read in place for the last picture
-    const char *order;     // how solver and renderer wait for each other: "host" or "timeline semaphores"
+    const char *order;     // how solver and renderer wait for each other: "host" or "timeline semaphore"
     uint64_t device_bytes; // all memory of the renderer's own on the device
 } MoteInteropReport;
 MOTE_API MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer);

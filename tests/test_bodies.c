@@ -1,5 +1,6 @@
 // test_bodies.c - rigid and soft bodies by themselves and against shapes: momentum in free flight, degenerate bodies,
 // friction on a ramp, bending, plasticity.
+#define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"
 
 static const MoteQuaternion no_turn = {0, 0, 0, 1};

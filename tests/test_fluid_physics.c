@@ -1,9 +1,12 @@
 // test_fluid_physics.c - what a liquid must do: conserve momentum, keep its volume, come to rest. Each on the CPU
-// backend with its vectorised kernels and on the emulated CUDA backend.
+// backend with its vectorised kernels, on the emulated CUDA backend and, where that does not take long, on Vulkan.
+#define VULKAN_VALIDATE false // many steps
 #include "backends.h"
 
 // Long runs: not on the portable CPU kernels too, which the emulated CUDA backend has in common.
 #define ON_CPU_AND_CUDA(test) ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "cuda", 2)
+// The shorter ones on Vulkan, too, which takes long in software.
+#define ON_CPU_AND_GPUS(test) ON_CPU_AND_CUDA(test), ON_BACKEND(test, "vulkan", 3)
 
 // A block of nx * ny * nz particles whose first cell begins at the corner, turning about its centre.
 static void add_turning_block(MoteWorld *world, uint32_t nx, uint32_t ny, uint32_t nz, MoteVec3 corner,
@@ -295,11 +298,11 @@ static void heavy_fluid_sinks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_CPU_AND_CUDA(linear_momentum_is_kept),
-        ON_CPU_AND_CUDA(angular_momentum_is_kept),
+        ON_CPU_AND_GPUS(linear_momentum_is_kept),
+        ON_CPU_AND_GPUS(angular_momentum_is_kept),
         ON_CPU_AND_CUDA(a_splash_is_not_compressed),
         ON_CPU_AND_CUDA(a_column_comes_to_rest),
-        ON_CPU_AND_CUDA(vorticity_of_a_rigid_rotation),
+        ON_CPU_AND_GPUS(vorticity_of_a_rigid_rotation),
         cmocka_unit_test(iterations_converge),
         cmocka_unit_test(a_dam_break_comes_to_rest),
         cmocka_unit_test(confinement_gives_energy_back),

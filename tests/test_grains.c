@@ -1,5 +1,6 @@
 // test_grains.c - single particles and heaps of them: no pop, friction and how it combines, restitution, adhesion, the
 // angle of repose, limits of speed.
+#define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"
 
 static const MoteVec3 weightless = {0, 0, 0};
@@ -255,6 +256,66 @@ static void forces_of_contacts(void **state)
     mote_world_destroy(world);
 }
 
+// ---- Support that is remembered ----
+
+enum { TOWER = 40 };
+
+static MoteWorld *make_tower(void **state, float memory, float height)
+{
+    const float d = 0.1f;
+    MoteSettings settings = solid_settings(d);
+    settings.iterations = 4;
+    settings.support_memory = memory;
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape plane = flat_ground(0.0f);
+    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    MoteVec3 points[TOWER];
+    for (uint32_t i = 0; i < TOWER; i++) {
+        points[i] = (MoteVec3){0, height + ((float)i + 0.5f) * d, 0};
+    }
+    add_grains(world, points, NULL, TOWER, 0);
+    return world;
+}
+
+// A tower of 40 grains with 4 iterations a step: the weight of the lowest needs 40 of them to be felt by all.
+static void support_is_remembered(void **state)
+{
+    double heights[2];
+    for (int k = 0; k < 2; k++) {
+        MoteWorld *world = make_tower(state, k == 0 ? 0.0f : 0.9f, 0.0f);
+        run(world, 3.0, 120.0);
+        heights[k] = (double)find_particle(world, TOWER - 1).position.y / (0.1 * (TOWER - 0.5));
+        mote_world_destroy(world);
+    }
+    print_message("height of a tower of 40 grains after 3 s: %.3f of what it was, %.3f with memory\n", heights[0],
+                  heights[1]);
+    assert_true(heights[0] < 0.9);
+    assert_true(heights[1] > 0.95 && heights[1] < 1.0001);
+}
+
+// What stands falls when the ground is gone: late by no more than the steps that memory lasts, and not at all late in
+// flight, where no grain touches another.
+static void support_ends(void **state)
+{
+    const float memory = 0.9f;
+    MoteWorld *world = make_tower(state, memory, 2.0f);
+    run(world, 0.5, 120.0);
+    const double flown = 2.0 + 0.05 - (double)find_particle(world, 0).position.y;
+    expect_near(flown, 0.5 * 9.81 * 0.25 * (1.0 + 1.0 / 60.0), 1e-3, "fall in flight");
+    mote_world_destroy(world);
+
+    world = make_tower(state, memory, 0.0f);
+    run(world, 3.0, 120.0);
+    const double before = find_particle(world, TOWER - 1).position.y;
+    expect_ok(mote_world_set_shapes(world, NULL, 0));
+    run(world, 0.5, 120.0);
+    const double fallen = before - (double)find_particle(world, TOWER - 1).position.y;
+    const double late = 9.81 / 120.0 / (1.0 - (double)memory) * 0.5; // m
+    print_message("fallen %.3f m in 0.5 s, freely %.3f m\n", fallen, 0.5 * 9.81 * 0.25);
+    assert_true(fallen > 0.5 * 9.81 * 0.25 - late && fallen < 0.5 * 9.81 * 0.25 * 1.02);
+    mote_world_destroy(world);
+}
+
 // ---- Heaps ----
 
 // Three thousand grains fall as a column on rough ground. The slope of a cone with their mean height and their mean
@@ -325,6 +386,8 @@ int main(void)
         ON_EVERY_BACKEND(adhesion_holds_what_is_lighter),
         ON_EVERY_BACKEND(limits_hold),
         ON_EVERY_BACKEND(forces_of_contacts),
+        ON_EVERY_BACKEND(support_is_remembered),
+        ON_EVERY_BACKEND(support_ends),
         ON_BACKEND(slope_grows_with_friction, "cpu", 0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

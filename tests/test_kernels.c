@@ -1,5 +1,4 @@
 // The smoothing kernels, and the density constraint that is made of them.
-#define VULKAN_VALIDATE true
 #include "backends.h"
 
 #include "kernels/kernels.h"

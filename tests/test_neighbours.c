@@ -1,5 +1,4 @@
 // Spatial order, cells and neighbour lists against brute force.
-#define VULKAN_VALIDATE true
 #include "backends.h"
 
 #include "kernels/kernels.h"

@@ -1,5 +1,6 @@
 // test_piles.c - bodies in a heap: that their mass is split as their contacts need it, that they keep out of one
 // another, and that they come to rest.
+#define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"
 
 #include "solver/world.h"

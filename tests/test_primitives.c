@@ -1,6 +1,5 @@
 // Sort, scan and bounds: the backend functions that are not kernels of the table, on every backend and, on the CPU,
 // for several numbers of threads.
-#define VULKAN_VALIDATE true
 #include "backends.h"
 
 static const TestBackend primitive_backends[] = {

@@ -150,6 +150,62 @@ static void test_ellipsoid_depth(void **state)
     }
 }
 
+// Spheres that fill the screen, of which a single one has more pixels than some drivers let a loop go round: every
+// pixel is there, of the nearest of them.
+static void test_spheres_as_large_as_the_screen(void **state)
+{
+    (void)state;
+    enum { WIDE = 480, HIGH = 320, COUNT = 3 };
+    const MoteVec3 points[COUNT] = {{0, 0, 0}, {1.1f, 0.2f, 0.1f}, {-0.9f, -0.5f, 0.35f}};
+    const double eye = 1.9, radius = 1.0;
+    for (int kind = 0; kind < 3; kind++) { // liquid by both ways, then grains
+        MoteRenderer *renderer = make_renderer(methods[kind % 2]);
+        MoteSettings settings = mote_default_settings();
+        MoteRenderScene scene = make_scene((MoteVec3){0, 0, (float)eye}, (MoteVec3){0, 0, 0}, 40.0f);
+        settings.spacing = (float)radius / (kind < 2 ? scene.liquid.isolated_radius : 0.5f * settings.solid_distance);
+        MoteWorld *world;
+        MUST(mote_world_create(&settings, &(MoteBackendOptions){.backend = "cpu"}, &world));
+        MUST(mote_world_add_particles(world,
+                                      &(MoteParticles){.count = COUNT,
+                                                       .positions = points,
+                                                       .mass = 1.0f,
+                                                       .phase = kind < 2 ? MOTE_PHASE_FLUID : MOTE_PHASE_SELF},
+                                      NULL));
+        MUST(mote_renderer_draw(renderer, world, &scene,
+                                &(MotePicture){.width = WIDE, .height = HIGH, .samples = 1, .layers = true}));
+        float *depth = read_layer(renderer, "depth", WIDE, HIGH), *ids = read_layer(renderer, "id", WIDE, HIGH);
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < WIDE * HIGH; i++) {
+            const Ray ray = ray_of(&scene.camera, i % WIDE, i / WIDE, WIDE, HIGH);
+            double nearest[COUNT], first = INFINITY, second = INFINITY;
+            bool outline = false;
+            for (int k = 0; k < COUNT; k++) {
+                const double centre[3] = {points[k].x, points[k].y, points[k].z}, from[3] = {0, 0, eye};
+                double axes[3][3] = {{radius, 0, 0}, {0, radius, 0}, {0, 0, radius}};
+                outline |= fabs(hit(centre, axes, from, &ray, &nearest[k])) < 2e-4;
+                second = fmin(second, fmax(first, nearest[k]));
+                first = fmin(first, nearest[k]);
+            }
+            const double drawn = depth[i];
+            if (outline || (isinf(first) && isinf(drawn))) {
+                continue;
+            }
+            seen++;
+            if (!(fabs(drawn - first) <= 1e-4 * first)) {
+                fail_msg("kind %d, pixel %u, %u: depth %g, expected %g", kind, i % WIDE, i / WIDE, drawn, first);
+            }
+            uint32_t who; // id + 1, as bits
+            memcpy(&who, &ids[i], sizeof who);
+            assert_true(second - first < 1e-3 || (who > 0 && who <= COUNT && nearest[who - 1] == first));
+        }
+        assert_true(seen > 100000);
+        free(depth);
+        free(ids);
+        mote_world_destroy(world);
+        end_renderer(renderer);
+    }
+}
+
 // Radii of an ellipsoid, longest first, with their directions.
 static void sort_axes(const float *rows, double radii[3], double directions[3][3])
 {
@@ -323,9 +379,13 @@ static void test_thickness_of_a_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sphere_depth),           cmocka_unit_test(test_ellipsoid_depth),
-        cmocka_unit_test(test_axes_of_sheet_and_line), cmocka_unit_test(test_inside_is_round),
-        cmocka_unit_test(test_pool_is_flat),           cmocka_unit_test(test_thickness_of_a_block),
+        cmocka_unit_test(test_sphere_depth),
+        cmocka_unit_test(test_ellipsoid_depth),
+        cmocka_unit_test(test_spheres_as_large_as_the_screen),
+        cmocka_unit_test(test_axes_of_sheet_and_line),
+        cmocka_unit_test(test_inside_is_round),
+        cmocka_unit_test(test_pool_is_flat),
+        cmocka_unit_test(test_thickness_of_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

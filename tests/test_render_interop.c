@@ -67,6 +67,7 @@ static void test_equal_pixels_from_every_path(void **state)
     uint16_t *shared = draw(renderer, on_cuda, NULL);
     report = mote_renderer_interop(renderer);
     assert_string_equal(report.path, "shared memory");
+    assert_string_equal(report.order, renderer->device.info.exports_semaphores ? "timeline semaphore" : "host");
     assert_int_equal(report.bytes_copied, 0);
     assert_memory_equal(host, shared, BYTES);
     free(shared);
@@ -127,6 +128,48 @@ static void test_equal_pixels_from_every_path(void **state)
     end_renderer(renderer);
     free(host);
     mote_world_destroy(world);
+}
+
+// On one device the solver and the renderer follow each other by a timeline: a picture is read after the world has
+// stepped on, grown or gone, and is that of the moment it was drawn at.
+static void test_steps_behind_pictures(void **state)
+{
+    (void)state;
+    MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
+    MoteWorld *here = make_splash("cpu", NULL);
+    MoteWorld *there = make_splash("vulkan", mote_renderer_shared_memory(renderer));
+    const MoteRenderScene scene = splash_scene();
+    const MoteVec3 point = {0, 0.8f, 0};
+    const MoteParticles more = {.count = 1, .positions = &point, .mass = 0.125f, .phase = MOTE_PHASE_FLUID};
+    uint16_t *pixels = malloc(BYTES);
+    for (uint32_t frame = 0; frame < 6; frame++) {
+        const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 1 + frame % 2};
+        MUST(mote_renderer_draw(renderer, there, &scene, &picture));
+        assert_string_equal(mote_renderer_interop(renderer).order, "timeline semaphore");
+        const uint64_t promised = renderer->interop.timeline->shared.value;
+        assert_true(renderer->drawing && promised > 0);
+        MUST(mote_world_step(there, 1.0f / 240.0f)); // the arrays that are being drawn
+        if (frame == 3) {
+            MUST(mote_world_add_particles(there, &more, NULL));
+        }
+        if (frame == 5) {
+            mote_world_destroy(there);
+        }
+        MUST(mote_renderer_read_rgba16(renderer, pixels));
+        assert_false(renderer->drawing);
+
+        MUST(mote_renderer_draw(renderer, here, &scene, &picture));
+        assert_string_equal(mote_renderer_interop(renderer).order, "host");
+        assert_false(renderer->drawing);
+        assert_memory_equal(pixels, renderer->pixels.mapped, BYTES);
+        MUST(mote_world_step(here, 1.0f / 240.0f));
+        if (frame == 3) {
+            MUST(mote_world_add_particles(here, &more, NULL));
+        }
+    }
+    free(pixels);
+    mote_world_destroy(here);
+    end_renderer(renderer);
 }
 
 // Compute and quads draw the same, but for pixels on outlines where the two round differently.
@@ -296,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_pixels_from_every_path),
+        cmocka_unit_test(test_steps_behind_pictures),
         cmocka_unit_test(test_splat_methods_agree),
         cmocka_unit_test(test_arrays_that_move),
         cmocka_unit_test(test_no_particles),

@@ -1,4 +1,5 @@
 // Shapes: their distances, and what particles do that meet them.
+#define VULKAN_VALIDATE false // many steps
 #include "backends.h"
 
 #include "kernels/kernels.h"

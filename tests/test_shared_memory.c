@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -319,6 +320,163 @@ static void running_out_of_all_memory_is_an_error(void **state)
     free(provider);
 }
 
+// ---- Timelines ----
+
+// A timeline as the emulated runtime knows it: a file in memory with the value that was reached.
+typedef struct TestTimeline {
+    MoteTimeline promised; // first member
+    _Atomic uint64_t *reached;
+} TestTimeline;
+
+static int live_timelines, timeline_bytes;
+
+static MoteTimeline *make_timeline(MoteSharedMemory *memory, int *descriptor)
+{
+    (void)memory;
+    TestTimeline *timeline = calloc(1, sizeof *timeline);
+    *descriptor = memfd_create("timeline", 0);
+    assert_true(timeline != NULL && *descriptor >= 0 && ftruncate(*descriptor, timeline_bytes) == 0);
+    timeline->reached = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, *descriptor, 0);
+    assert_true(timeline->reached != MAP_FAILED);
+    live_timelines++;
+    return &timeline->promised;
+}
+
+static void end_timeline(MoteSharedMemory *memory, MoteTimeline *ended)
+{
+    (void)memory;
+    TestTimeline *timeline = (TestTimeline *)ended;
+    munmap((void *)timeline->reached, sizeof(uint64_t));
+    free(timeline);
+    live_timelines--;
+}
+
+static Provider *make_provider_with_timelines(void)
+{
+    Provider *provider = make_provider("mesa25.0.7");
+    provider->memory.make_timeline = make_timeline;
+    provider->memory.end_timeline = end_timeline;
+    timeline_bytes = sizeof(uint64_t);
+    return provider;
+}
+
+// A renderer's work on a device: waits for the arrays, reads them for a while, then says that it is done.
+typedef struct Reader {
+    TestTimeline *timeline;
+    uint64_t ready, done; // values
+    const void *positions;
+    size_t bytes;
+    _Atomic bool ended;
+    bool changed;
+    void *copy;
+} Reader;
+
+static void *read_for_a_while(void *user)
+{
+    Reader *reader = user;
+    while (atomic_load(reader->timeline->reached) < reader->ready) {
+        usleep(100);
+    }
+    memcpy(reader->copy, reader->positions, reader->bytes);
+    for (int i = 0; i < 20; i++) { // many times as long as a step takes
+        usleep(1000);
+        reader->changed |= memcmp(reader->copy, reader->positions, reader->bytes) != 0;
+    }
+    atomic_store(&reader->ended, true);
+    atomic_store(reader->timeline->reached, reader->done);
+    return NULL;
+}
+
+// The step that follows a picture does not write to the arrays before the picture is done with them, though nobody
+// waits for it on the host.
+static void a_step_waits_for_who_reads(void **state)
+{
+    (void)state;
+    enum { STEPS = 6 };
+    const int descriptors = open_descriptors();
+    Provider *provider = make_provider_with_timelines();
+    MoteWorld *world = make_cuda_world(provider);
+    run_steps(world, 1, 0.005f);
+    uint64_t before = 0;
+    for (uint32_t step = 1; step < STEPS; step++) {
+        MoteRenderView view;
+        expect_ok(mote_world_hand_over(world, &view));
+        assert_non_null(view.timeline);
+        assert_true(view.timeline->value == before + 1); // one for each picture, one for each hand-over
+        Reader reader = {.timeline = (TestTimeline *)view.timeline,
+                         .ready = view.timeline->value,
+                         .done = view.timeline->value + 1,
+                         .positions = seen_by_provider(provider, view.positions),
+                         .bytes = view.positions.bytes,
+                         .copy = malloc(view.positions.bytes)};
+        assert_non_null(reader.copy);
+        before = view.timeline->value = reader.done; // promised, and not reached
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, read_for_a_while, &reader), 0);
+        if (step == 3) { // whatever touches the arrays: here they move to larger ones, and back
+            add_block(world, (MoteVec3){0.1f, 2, 0.1f}, 20, 10, 5);
+            assert_true(atomic_load(&reader.ended));
+            mote_world_destroy(world);
+            assert_int_equal(pthread_join(thread, NULL), 0);
+            assert_false(reader.changed);
+            free(reader.copy);
+            break;
+        }
+        run_steps(world, 1, 0.005f);
+        assert_true(atomic_load(&reader.ended));
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_false(reader.changed);
+        expect_ok(mote_world_render_view(world, &view));
+        assert_true(view.timeline == NULL); // the host has waited
+        assert_memory_not_equal(reader.copy, seen_by_provider(provider, view.positions), reader.bytes);
+        free(reader.copy);
+        assert_true(read_hash(world) == hash_of_plain_run(step + 1));
+    }
+    assert_true(provider->live == 0 && live_timelines == 0 && open_descriptors() == descriptors);
+    free(provider);
+}
+
+// Nobody drew what was handed over: nothing to wait for. The value grows, as a timeline's must.
+static void pictures_may_be_left_out(void **state)
+{
+    (void)state;
+    Provider *provider = make_provider_with_timelines();
+    MoteWorld *world = make_cuda_world(provider);
+    for (uint64_t n = 1; n <= 4; n++) {
+        MoteRenderView view;
+        run_steps(world, 1, 0.005f);
+        expect_ok(mote_world_hand_over(world, &view));
+        assert_true(view.timeline->value == n && atomic_load(((TestTimeline *)view.timeline)->reached) == n);
+        const MoteParticleView read = read_view(world); // the box goes with the step
+        for (uint32_t i = 0; i < read.count; i++) {
+            assert_true(read.positions[4 * i + 1] >= view.lowest.y && read.positions[4 * i + 1] <= view.highest.y);
+        }
+    }
+    mote_world_destroy(world);
+    assert_int_equal(live_timelines, 0);
+    free(provider);
+}
+
+// Without a timeline, or with one that CUDA does not take, the host waits.
+static void without_a_timeline_the_host_waits(void **state)
+{
+    (void)state;
+    const int descriptors = open_descriptors();
+    for (int kind = 0; kind < 2; kind++) {
+        Provider *provider = kind == 0 ? make_provider("mesa25.0.7") : make_provider_with_timelines();
+        timeline_bytes = 12; // no semaphore's
+        MoteWorld *world = make_cuda_world(provider);
+        run_steps(world, 2, 0.005f);
+        MoteRenderView view;
+        expect_ok(mote_world_hand_over(world, &view));
+        assert_true(view.timeline == NULL && view.memory == MOTE_MEMORY_SHARED);
+        expect_shared(provider, world);
+        mote_world_destroy(world);
+        assert_true(live_timelines == 0 && open_descriptors() == descriptors);
+        free(provider);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +487,9 @@ int main(void)
         cmocka_unit_test(running_out_of_shared_memory_is_no_failure),
         cmocka_unit_test(memory_that_cannot_be_imported_is_given_back),
         cmocka_unit_test(running_out_of_all_memory_is_an_error),
+        cmocka_unit_test(a_step_waits_for_who_reads),
+        cmocka_unit_test(pictures_may_be_left_out),
+        cmocka_unit_test(without_a_timeline_the_host_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

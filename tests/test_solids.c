@@ -1,4 +1,5 @@
 // test_solids.c - bodies and grains with one another: separation, stacks, forces, and that runs repeat to the bit.
+#define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"
 
 #include <omp.h>

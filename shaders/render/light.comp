@@ -5,6 +5,7 @@
 #include "frame.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 clears, 1 adds up, 2 finds the first depth, 3 converts
+layout(constant_id = 1) const uint CHANNELS = 1u; // frame.thickness_channels: software drivers go through both branches of an if
 
 // Sums are kept on a coarser grid where particles lie more than a texel apart, so that none shows by itself.
 int sums_size(int size)
@@ -16,7 +17,7 @@ int sums_size(int size)
 // The map's buffer: the first depth of every texel, then the sums.
 uint sums_at(ivec2 texel, int size, int coarse)
 {
-    return uint(size * size) + frame.thickness_channels * uint(texel.y * coarse + texel.x);
+    return uint(size * size) + CHANNELS * uint(texel.y * coarse + texel.x);
 }
 
 // Place in the map: texels, and metres from the near plane.
@@ -26,6 +27,19 @@ vec3 map_place(uint i, int size)
                              frame.ellipsoids.at[3u * i + 2u].w);
     const vec3 place = (frame.sun_projection * vec4(centre, 1.0)).xyz;
     return vec3((0.5 * place.xy + 0.5) * float(size), place.z * frame.sun_map.z);
+}
+
+// Metres alone where all liquids absorb alike.
+void add_share(uint sums, float share, vec3 absorption)
+{
+    if (CHANNELS == 1u) {
+        atomicAdd(frame.light_sums.at[sums], uint(share + 0.5));
+    } else {
+        atomicAdd(frame.light_sums.at[sums], uint(share * absorption.x + 0.5));
+        atomicAdd(frame.light_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
+        atomicAdd(frame.light_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
+        atomicAdd(frame.light_sums.at[sums + 3u], uint(share + 0.5));
+    }
 }
 
 // A particle's volume over four texels, by bilinear weights.
@@ -44,14 +58,7 @@ void add_up(uint i, int size)
         const float share = thickness * weight.x * weight.y;
         if (all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, ivec2(coarse)))) {
             const uint sums = sums_at(texel, size, coarse);
-            if (frame.thickness_channels == 1u) {
-                atomicAdd(frame.light_sums.at[sums], uint(share + 0.5));
-            } else {
-                atomicAdd(frame.light_sums.at[sums], uint(share * absorption.x + 0.5));
-                atomicAdd(frame.light_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
-                atomicAdd(frame.light_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
-                atomicAdd(frame.light_sums.at[sums + 3u], uint(share + 0.5));
-            }
+            add_share(sums, share, absorption);
         }
     }
 }
@@ -64,25 +71,31 @@ void find_first(uint i, int size)
     const float radius = max(0.8 * frame.spacing, 0.75 / texels_a_metre), reach = radius * texels_a_metre;
     const ivec2 low = max(ivec2(ceil(place.xy - reach - 0.5)), ivec2(0));
     const ivec2 high = min(ivec2(floor(place.xy + reach - 0.5)), ivec2(size - 1));
-    for (int y = low.y; y <= high.y; y++) {
-        for (int x = low.x; x <= high.x; x++) {
-            const vec2 d = (vec2(x, y) + 0.5 - place.xy) / reach;
-            const float inside = 1.0 - dot(d, d);
-            const uint first = floatBitsToUint(max(place.z - radius * sqrt(max(inside, 0.0)), 0.0));
-            const uint texel = uint(y * size + x);
-            if (inside > 0.0 && first < frame.light_sums.at[texel]) {
-                atomicMin(frame.light_sums.at[texel], first);
-            }
-        }
+    if (any(greaterThan(low, high))) {
+        return;
     }
+    ivec2 texel = low; // one loop, of the kind that nearest.glsl has
+    do {
+        const vec2 d = (vec2(texel) + 0.5 - place.xy) / reach;
+        const float inside = 1.0 - dot(d, d);
+        const uint first = floatBitsToUint(max(place.z - radius * sqrt(max(inside, 0.0)), 0.0));
+        const uint at = uint(texel.y * size + texel.x);
+        if (inside > 0.0 && first < frame.light_sums.at[at]) {
+            atomicMin(frame.light_sums.at[at], first);
+        }
+        texel.x++;
+        if (texel.x > high.x) {
+            texel = ivec2(low.x, texel.y + 1);
+        }
+    } while (texel.y <= high.y);
 }
 
 vec4 load_sum(ivec2 texel, int size, int coarse)
 {
     const uint sums = sums_at(clamp(texel, ivec2(0), ivec2(coarse - 1)), size, coarse);
-    if (frame.thickness_channels == 1u) {
+    if (CHANNELS == 1u) {
         const float metres = float(frame.light_sums.at[sums]);
-        return vec4(metres * frame.materials.at[0].absorption.xyz, metres);
+        return vec4(metres * frame.materials.at[frame.liquid_material].absorption.xyz, metres);
     }
     return vec4(frame.light_sums.at[sums], frame.light_sums.at[sums + 1u], frame.light_sums.at[sums + 2u],
                 frame.light_sums.at[sums + 3u]);
@@ -108,9 +121,9 @@ void convert(uint i, int size)
 
 void clear(uint i, int size)
 {
-    const uint sums = uint(size * size) + frame.thickness_channels * i;
+    const uint sums = uint(size * size) + CHANNELS * i;
     frame.light_sums.at[i] = NO_DEPTH;
-    for (uint k = 0u; k < frame.thickness_channels; k++) {
+    for (uint k = 0u; k < CHANNELS; k++) {
         frame.light_sums.at[sums + k] = 0u;
     }
 }

@@ -128,10 +128,10 @@ vec3 liquid_transmittance(vec3 point)
     return through;
 }
 
-// The colour that scattered light has: of the first material, or mixed by what absorbs where phases differ.
+// The colour that scattered light has: of the only material, or what is left by those that absorb.
 vec3 material_color_at(vec4 thickness)
 {
     const vec3 absorbed = thickness.rgb / max(thickness.a, 1e-6);
     const float strongest = max(absorbed.r, max(absorbed.g, max(absorbed.b, 1e-6)));
-    return frame.thickness_channels == 1u ? frame.materials.at[0].color.rgb : 1.0 - absorbed / strongest;
+    return frame.material_count == 1u ? frame.materials.at[0].color.rgb : 1.0 - absorbed / strongest;
 }

@@ -8,25 +8,42 @@
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint METHOD = 0u;    // narrow range, bilateral, curvature flow, copy
 layout(constant_id = 1) const uint DIRECTION = 0u; // along x, along y, both; a copy of z itself
-layout(constant_id = 2) const uint SOURCE = 0u;    // splats, smooth_depth, smooth_scratch
+layout(constant_id = 2) const uint SOURCE = 0u;    // surface_depth, splats (the same), two planes of smooth_planes
+layout(constant_id = 3) const uint TARGET = 0u;    // smooth_depth; 2 and 3: the planes
 
 const int LARGEST_REACH = 40; // pixels; what is nearer than that allows is smoothed less
 const int CLEAN_UP_REACH = 1;
 
-// 1 / z at a texel, 0 where there is no liquid or no screen.
+uint place_of(ivec2 texel)
+{
+    return uint(texel.y) * frame.width + uint(texel.x);
+}
+
+uint plane_start(uint plane)
+{
+    return (plane - 2u) * frame.width * frame.height;
+}
+
+// 1 / z at a texel of the screen, 0 where there is no liquid. From buffers where there is a choice: software drivers call
+// a function for every texel of an image.
 float load_inverse(ivec2 texel)
 {
-    if (SOURCE == 0u) {
-        const uint bits = texelFetch(surface_depth_image, texel, 0).x;
-        return bits == NO_DEPTH || bits == 0u ? 0.0 : 1.0 / uintBitsToFloat(bits); // never infinite, whatever is fetched
+    if (SOURCE >= 2u) {
+        return uintBitsToFloat(frame.smooth_planes.at[plane_start(SOURCE) + place_of(texel)]);
     }
-    return SOURCE == 1u ? texelFetch(smooth_depth_image, texel, 0).x : texelFetch(smooth_scratch_image, texel, 0).x;
+    uint bits;
+    if (SOURCE == 1u) {
+        bits = frame.splats.at[place_of(texel)];
+    } else {
+        bits = texelFetch(surface_depth_image, texel, 0).x;
+    }
+    return bits == NO_DEPTH || bits == 0u ? 0.0 : 1.0 / uintBitsToFloat(bits); // never infinite, whatever is fetched
 }
 
 void store(ivec2 texel, float value)
 {
-    if (SOURCE == 1u) {
-        imageStore(smooth_scratch_store, texel, vec4(value));
+    if (TARGET >= 2u) {
+        frame.smooth_planes.at[plane_start(TARGET) + place_of(texel)] = floatBitsToUint(value);
     } else {
         imageStore(smooth_depth_store, texel, vec4(value));
     }
@@ -121,7 +138,7 @@ float curvature_step(ivec2 texel, float z)
     const ivec2 offsets[4] = ivec2[](ivec2(1, 0), ivec2(-1, 0), ivec2(0, 1), ivec2(0, -1));
     for (int k = 0; k < 4; k++) {
         const ivec2 t = texel + offsets[k];
-        const float other = on_screen(t) ? load_inverse(t) : 0.0; // here the images hold z itself
+        const float other = on_screen(t) ? load_inverse(t) : 0.0; // here the planes hold z itself
         around[k] = other > 0.0 && !isinf(other) && abs(other - z) < frame.smoothing_depth ? other : -1.0;
     }
     // Where one side is missing the surface goes on as on the other side.

@@ -7,6 +7,7 @@
 #include "frame.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 adds particles, 1 adds a level to the next finer one, 2 converts
+layout(constant_id = 1) const uint CHANNELS = 1u; // frame.thickness_channels: software drivers go through both branches of an if
 layout(push_constant) uniform Push
 {
     uint level; // that is added to, for step 1
@@ -31,7 +32,20 @@ uint level_start(uint l)
 uint sums_at(uint start, ivec2 size, ivec2 texel)
 {
     const ivec2 t = clamp(texel, ivec2(0), size - 1);
-    return frame.thickness_channels * (start + uint(t.y * size.x + t.x));
+    return CHANNELS * (start + uint(t.y * size.x + t.x));
+}
+
+// Metres alone where all liquids absorb alike.
+void add_share(uint sums, float share, vec3 absorption)
+{
+    if (CHANNELS == 1u) {
+        atomicAdd(frame.thickness_sums.at[sums], uint(share + 0.5));
+    } else {
+        atomicAdd(frame.thickness_sums.at[sums], uint(share * absorption.x + 0.5));
+        atomicAdd(frame.thickness_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
+        atomicAdd(frame.thickness_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
+        atomicAdd(frame.thickness_sums.at[sums + 3u], uint(share + 0.5));
+    }
 }
 
 void add_particle(uint i)
@@ -64,14 +78,7 @@ void add_particle(uint i)
         const float share = THICKNESS_UNIT * metres * weight.x * weight.y;
         if (all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, size))) {
             const uint sums = sums_at(start, size, texel);
-            if (frame.thickness_channels == 1u) {
-                atomicAdd(frame.thickness_sums.at[sums], uint(share + 0.5));
-            } else {
-                atomicAdd(frame.thickness_sums.at[sums], uint(share * absorption.x + 0.5));
-                atomicAdd(frame.thickness_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
-                atomicAdd(frame.thickness_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
-                atomicAdd(frame.thickness_sums.at[sums + 3u], uint(share + 0.5));
-            }
+            add_share(sums, share, absorption);
         }
     }
 }
@@ -88,7 +95,7 @@ void add_level(uint i)
     const vec2 place = 0.5 * (vec2(texel) + 0.5) - 0.5;
     const ivec2 low = ivec2(floor(place));
     const vec2 part = place - vec2(low);
-    for (uint channel = 0u; channel < frame.thickness_channels; channel++) {
+    for (uint channel = 0u; channel < CHANNELS; channel++) {
         const float a = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low) + channel]);
         const float b = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 0)) + channel]);
         const float c = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(0, 1)) + channel]);
@@ -105,9 +112,9 @@ void convert(uint i)
         return;
     }
     vec4 sum;
-    if (frame.thickness_channels == 1u) {
+    if (CHANNELS == 1u) {
         const float metres = float(frame.thickness_sums.at[i]);
-        sum = vec4(metres * frame.materials.at[0].absorption.xyz, metres);
+        sum = vec4(metres * frame.materials.at[frame.liquid_material].absorption.xyz, metres);
     } else {
         sum = vec4(frame.thickness_sums.at[4u * i], frame.thickness_sums.at[4u * i + 1u],
                    frame.thickness_sums.at[4u * i + 2u], frame.thickness_sums.at[4u * i + 3u]);

@@ -19,7 +19,7 @@ void main()
 {
     const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; // in rows of what a device can
     const uint i = group * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-    if (i < INVOCATIONS_OF(KERNEL_NAME)) {
+    if (i < INVOCATIONS_OF(KERNEL_NAME) && !kernels_halted()) {
         KERNEL_NAME(i);
     }
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMING_LIMIT = 64, STAGE_LIMIT = 16 };
+enum { TIMING_LIMIT = 128, STAGE_LIMIT = 16 };
 
 static const Usage usage = {
     .command = "bench",
@@ -283,8 +283,9 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"view", OPTION_TEXT, &r->drawing.view, "NAME", "With --render: as of mote render (liquid)", NULL, 0, 0,
          detail},
         {"device", OPTION_TEXT, &r->drawing.device, "N",
-         "With --render: the Vulkan device that draws, auto (the default) or a number of `mote info`", NULL, 0, 0,
-         detail},
+         "The Vulkan device of --backend vulkan, and with --render of the pictures: auto (the default) or a number of "
+         "`mote info`",
+         NULL, 0, 0, NULL},
         {"splat", OPTION_CHOICE, &r->drawing.splat, "NAME", "With --render: auto (the default), compute or quads",
          DRAWING_SPLATS, 0, 0, detail},
         {"no-share", OPTION_FLAG, &r->drawing.no_share, NULL,
@@ -328,13 +329,17 @@ static int run(Settings *settings)
 static int run_with_renderer(Settings *settings)
 {
     RenderBench *render = &settings->render;
-    if (!settings->render_wanted) {
-        return settings->render_detail ? usage_error(usage.command, "the options of pictures need --render")
-                                       : run(settings);
+    if (!settings->render_wanted && settings->render_detail) {
+        return usage_error(usage.command, "the options of pictures need --render");
     }
     int status = drawing_options_check(usage.command, &render->drawing);
     if (status != STATUS_FINE) {
         return status;
+    }
+    if (!settings->render_wanted) {
+        const uint32_t device = render->drawing.renderer.device;
+        settings->backend.vulkan_device = device == MOTE_DEVICE_AUTO ? 0 : device + 1;
+        return run(settings);
     }
     if (mote_renderer_create(&render->drawing.renderer, &render->renderer) != MOTE_OK) {
         return command_failed();

@@ -62,7 +62,7 @@ FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 // The rigid cluster that a particle belongs to, or NONE.
 FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
 {
-    if (PARAMETER(member_count) == 0u) {
+    if (!MAY_HAVE(SOLIDS) || PARAMETER(member_count) == 0u) {
         return NONE;
     }
     const uint member = LOAD(members, i);

@@ -96,10 +96,23 @@ FUNCTION float adhesive_pull(VIEW_COMMA Material pair, float gap)
     return min_f32(pair.adhesion * PARAMETER(time_step) * PARAMETER(time_step), gap);
 }
 
+// Whether a box container has nothing to do with a particle at p, told by what little of the shape that takes: most of
+// a liquid is away from all walls.
+FUNCTION bool is_amid(VIEW_COMMA uint s, vec3 p, float margin)
+{
+    if (LOAD(shapes, s).kind != SHAPE_BOX || LOAD(shapes, s).inside_out == 0u || PARAMETER(adhesion_range) > 0.0f) {
+        return false;
+    }
+    const vec3 local = rotate_back(LOAD(shapes, s).rotation, v3_sub(p, LOAD(shapes, s).position));
+    const vec3 half_size = LOAD(shapes, s).half_size;
+    return fabsf(local.x) <= half_size.x - margin && fabsf(local.y) <= half_size.y - margin &&
+           fabsf(local.z) <= half_size.z - margin;
+}
+
 KERNEL(solve_contacts)
 {
     const vec4 particle = LOAD(predicted, i);
-    const bool dynamic = PARAMETER(dynamic_count) != 0u;
+    const bool dynamic = MAY_HAVE(DYNAMICS) && PARAMETER(dynamic_count) != 0u;
     if (dynamic) {
         clear_shape_pushes(VIEW_HERE_COMMA i);
     }
@@ -117,8 +130,11 @@ KERNEL(solve_contacts)
     for (uint pass = 0u; pass < CONTACT_PASSES && touched; pass++) {
         touched = false;
         for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+            if (!dynamic && is_amid(VIEW_HERE_COMMA s, p, margin)) {
+                continue;
+            }
             const Shape shape = LOAD(shapes, s);
-            const bool solid = shape_is_solid(shape);
+            const bool solid = MAY_HAVE(OBSTACLES) && shape_is_solid(shape);
             const uint row = dynamic ? LOAD(dynamic_rows, s) : NONE;
             const vec3 before = p;
             if ((row != NONE && pass > 0u) || (row == NONE && particle.w <= 0.0f)) {
@@ -166,7 +182,7 @@ KERNEL(solve_contacts)
         moved = moved || touched;
     }
     if (moved && particle.w > 0.0f) {
-        if (PARAMETER(has_solids) != 0u) {
+        if (MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u) {
             add_push(VIEW_HERE_COMMA i, v3(0.0f, 0.0f, 0.0f), 1.0f);
         }
         p = v3_add(start, v3_mul(v3_sub(p, start), PARAMETER(motion_mask)));

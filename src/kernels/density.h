@@ -9,7 +9,7 @@
 FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
 {
     const float squared_support = PARAMETER(support_squared);
-    const bool weighted = PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
+    const bool weighted = MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
     float density = poly6(0.0f, squared_support);
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
@@ -94,7 +94,7 @@ KERNEL(density_delta)
     const uint start = LOAD(neighbour_starts, i);
     const float support = PARAMETER(support);
     const float pressure_scale = PARAMETER(pressure_scale);
-    const bool solid = !is_fluid(LOAD(phases, i));
+    const bool solid = MAY_HAVE(SOLIDS) && !is_fluid(LOAD(phases, i));
 
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k++) {

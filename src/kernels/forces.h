@@ -31,6 +31,12 @@ KERNEL(clear_forces)
     for (uint kind = 0u; kind < FORCE_KINDS; kind++) {
         STORE(forces, kind * PARAMETER(particle_count) + i, v4(0.0f, 0.0f, 0.0f, 0.0f));
     }
+    const float support = remembered_support(VIEW_HERE_COMMA i);
+    const float inverse_mass = LOAD(predicted, i).w;
+    if (support > 0.0f && inverse_mass > 0.0f) { // what contacts did before they did anything
+        const vec3 carried = v3_scale(PARAMETER(gravity), -support / inverse_mass);
+        STORE(forces, FORCE_BY_PAIRS * PARAMETER(particle_count) + i, v4_from_v3(carried, 0.0f));
+    }
 }
 
 #endif

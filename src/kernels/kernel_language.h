@@ -2,6 +2,8 @@
 //
 // A kernel is a function of one index i. It reads and writes the view's buffers with LOAD and STORE and its
 // parameters with PARAMETER; helpers that need the view take VIEW first and are called with VIEW_HERE.
+// MAY_HAVE(what) is false where a kernel was compiled for worlds that lack it (WITHOUT_* of view.h): a condition it is
+// part of must be false there anyway.
 // The subset: no pointers, out-parameters, recursion, enum, sizeof, compound literals, swizzles or operators on
 // vectors; explicit casts; f suffixes; comparisons spelled out; integer atomics only. docs/adding-a-constraint.md
 // has the rules and the reasons.
@@ -14,6 +16,8 @@
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
+layout(constant_id = 1) const uint WITHOUT = 0u; // the view's `without`, for some kernels
+
 #define u64 uint64_t
 #define FUNCTION
 #define STRUCT(name)                                    struct name
@@ -24,6 +28,7 @@
 #define ATOMIC_MAX(buffer_name, index, value)           atomicMax(view.buffer_name.data[index], value)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomicCompSwap(view.buffer_name.data[index], expected, value)
 #define PARAMETER(name)                                 (view.name)
+#define MAY_HAVE(what)                                  ((WITHOUT & WITHOUT_##what) == 0u)
 #define VIEW
 #define VIEW_COMMA
 #define VIEW_HERE
@@ -44,6 +49,7 @@
 #else // ---- C17 and CUDA C++ ----
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -56,6 +62,7 @@ typedef uint64_t u64;
 #define LOAD(buffer_name, index)         (view->buffer_name[index])
 #define STORE(buffer_name, index, value) (view->buffer_name[index] = (value))
 #define PARAMETER(name)                  (view->name)
+#define MAY_HAVE(what)                   true
 #define VIEW                             const MoteView *view
 #define VIEW_COMMA                       const MoteView *view,
 #define VIEW_HERE                        view

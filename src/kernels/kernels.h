@@ -9,6 +9,7 @@
 #include "shapes.h"
 #include "materials.h"
 
+#include "supports.h"
 #include "predict.h"
 #include "neighbours.h"
 #include "bodies.h"

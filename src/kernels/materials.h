@@ -75,7 +75,7 @@ FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
                      shape.combine,
                      0u,
                      0u};
-    if (!is_fluid(phase) && PARAMETER(material_count) != 0u) {
+    if (MAY_HAVE(SOLIDS) && !is_fluid(phase) && PARAMETER(material_count) != 0u) {
         const Material own = material_of(VIEW_HERE_COMMA phase);
         pair.static_friction = combine(own.static_friction, pair.static_friction, own.combine, shape.combine);
         pair.kinetic_friction = combine(own.kinetic_friction, pair.kinetic_friction, own.combine, shape.combine);

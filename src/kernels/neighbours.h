@@ -92,6 +92,39 @@ KERNEL(gather_words)
     }
 }
 
+// From gather_source_words, which was gathered, back to where it belongs.
+KERNEL(copy_words)
+{
+    const uint components = PARAMETER(gather_components);
+    for (uint c = 0u; c < components; c++) {
+        STORE(gather_target_words, i * components + c, LOAD(gather_source_words, i * components + c));
+    }
+}
+
+// ---- Guesses -----------------------------------------------------------------------------------------------
+
+// Reading a number back would make the host wait for the device and then the device for the host. Where the host has
+// guessed it instead, the device looks whether the guess was right. If not, nothing happens from here on
+// (kernels_halted), and the host, when it sees that in the end, goes on from here with the right number.
+KERNEL(check_guess)
+{
+    bool right = true;
+    if (PARAMETER(guess) == GUESS_REMOVED) {
+        right = LOAD(counters, COUNTER_REMOVED) == 0u;
+    } else if (PARAMETER(guess) == GUESS_CELLS) {
+        const uint cells = LOAD(cell_scan, PARAMETER(particle_count));
+        STORE(counters, COUNTER_CELLS, cells);
+        right = cells <= PARAMETER(cell_count);
+    } else {
+        const uint blocks = LOAD(neighbour_starts, PARAMETER(particle_count));
+        STORE(counters, COUNTER_BLOCKS, blocks);
+        right = blocks <= PARAMETER(block_limit);
+    }
+    if (!right) {
+        STORE(counters, COUNTER_HALTED, i + 1u + PARAMETER(guess)); // i is 0
+    }
+}
+
 // ---- Cells -------------------------------------------------------------------------------------------------
 
 // 1 where a cell begins; a scan makes it the number of cells that begin before i.
@@ -101,6 +134,12 @@ KERNEL(mark_cell_heads)
     STORE(cell_scan, i, head ? 1u : 0u);
 }
 
+// How many cells there are, of which the host may know no more than that they are not more than cell_count.
+FUNCTION uint cells_in_use(VIEW)
+{
+    return LOAD(cell_scan, PARAMETER(particle_count));
+}
+
 KERNEL(store_cell_starts)
 {
     const uint before = LOAD(cell_scan, i);
@@ -108,7 +147,7 @@ KERNEL(store_cell_starts)
         STORE(cell_starts, before, i);
     }
     if (i + 1u == PARAMETER(particle_count)) {
-        STORE(cell_starts, PARAMETER(cell_count), PARAMETER(particle_count));
+        STORE(cell_starts, cells_in_use(VIEW_HERE), PARAMETER(particle_count));
     }
 }
 
@@ -138,6 +177,9 @@ FUNCTION u64 key_of_cell(VIEW_COMMA uint cell)
 // does not.
 KERNEL(insert_cells)
 {
+    if (i >= cells_in_use(VIEW_HERE)) {
+        return;
+    }
     const u64 block = block_of_key(key_of_cell(VIEW_HERE_COMMA i));
     if (i > 0u && block_of_key(key_of_cell(VIEW_HERE_COMMA i - 1u)) == block) {
         return;
@@ -167,6 +209,10 @@ FUNCTION uint find_block(VIEW_COMMA u64 block)
 // axes, of which only the layer that touches the cell counts. In key order at most 14 runs remain.
 KERNEL(link_cells)
 {
+    const uint cells = cells_in_use(VIEW_HERE);
+    if (i >= cells) {
+        return;
+    }
     const u64 key = key_of_cell(VIEW_HERE_COMMA i);
     const int x = I32(gather_bits(key) >> 1); // of the block
     const int y = I32(gather_bits(key >> 1) >> 1);
@@ -191,7 +237,7 @@ KERNEL(link_cells)
         if (cell == HASH_EMPTY) {
             continue;
         }
-        for (; cell < PARAMETER(cell_count); cell++) {
+        for (; cell < cells; cell++) {
             const u64 cell_key = key_of_cell(VIEW_HERE_COMMA cell);
             if (block_of_key(cell_key) != block) {
                 break;

@@ -7,6 +7,24 @@ KERNEL(clear_counters)
     STORE(counters, i, 0u);
 }
 
+// Whether a guess of the host has turned out to be wrong: backends then leave out the kernel.
+FUNCTION bool kernels_halted(VIEW)
+{
+    return PARAMETER(guessing) != 0u && LOAD(counters, COUNTER_HALTED) != 0u;
+}
+
+// A step that the host runs without having seen how the one before ended: if that one went wrong, it was the last.
+KERNEL(begin_step)
+{
+    if (LOAD(counters, COUNTER_UNHEALTHY) != 0u || LOAD(counters, COUNTER_UNHEALTHY_SHAPE) != 0u) {
+        STORE(counters, COUNTER_HALTED, 1u + GUESS_HEALTH);
+        return;
+    }
+    STORE(counters, COUNTER_STEPS, LOAD(counters, COUNTER_STEPS) + 1u);
+    STORE(counters, COUNTER_REMOVED, i); // the only invocation: 0
+    STORE(counters, COUNTER_NEIGHBOURS_MAX, 0u);
+}
+
 // Counts a particle whose numbers have left the range of floats. It is kept where it was healthy, so that nothing
 // else is spoilt, and the step reports it when it ends.
 FUNCTION void report_unhealthy(VIEW_COMMA uint i)
@@ -23,7 +41,8 @@ KERNEL(predict)
 
     vec3 velocity = v3(0.0f, 0.0f, 0.0f);
     if (position.w > 0.0f) { // pinned particles stay
-        velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), dt);
+        const float falling = 1.0f - remembered_support(VIEW_HERE_COMMA i);
+        velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), falling * dt);
         velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
         velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
     }

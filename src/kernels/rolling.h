@@ -11,7 +11,7 @@
 // Whether a particle has a spin of its own.
 FUNCTION bool can_roll(VIEW_COMMA uint i)
 {
-    if (PARAMETER(rolling) == 0u || is_fluid(LOAD(phases, i))) {
+    if (!MAY_HAVE(SOLIDS) || PARAMETER(rolling) == 0u || is_fluid(LOAD(phases, i))) {
         return false;
     }
     return LOAD(members, i) == NONE && material_of(VIEW_HERE_COMMA LOAD(phases, i)).rolling_rate < ROLLING_NEVER;

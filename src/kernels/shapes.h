@@ -40,10 +40,10 @@ FUNCTION vec4 solid_distance(VIEW_COMMA Shape shape, vec3 p)
     if (shape.kind == SHAPE_BOX) {
         return box_distance(p, shape.half_size);
     }
-    if (shape.kind == SHAPE_FIELD) {
+    if (MAY_HAVE(FIELDS) && shape.kind == SHAPE_FIELD) {
         return field_distance(VIEW_HERE_COMMA shape.data, p);
     }
-    if (shape.kind == SHAPE_HULL) {
+    if (MAY_HAVE(HULLS) && shape.kind == SHAPE_HULL) {
         return hull_distance(VIEW_HERE_COMMA shape.data, shape.data_count, p);
     }
     if (shape.kind == SHAPE_CAPSULE) {
@@ -92,7 +92,7 @@ FUNCTION vec3 from_shape_at_start(Shape shape, vec3 p)
 // How fast the surface nearest to p moves in the shape's own frame, m/s: only animated meshes do.
 FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
 {
-    if (shape.kind != SHAPE_FIELD) {
+    if (!MAY_HAVE(FIELDS) || shape.kind != SHAPE_FIELD) {
         return v3(0.0f, 0.0f, 0.0f);
     }
     const Field field = LOAD(fields, shape.data);
@@ -112,7 +112,7 @@ FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
 FUNCTION vec3 start_in_shape(VIEW_COMMA Shape shape, vec3 start)
 {
     const vec3 local = to_shape_at_start(shape, start);
-    if (shape.kind != SHAPE_FIELD) {
+    if (!MAY_HAVE(FIELDS) || shape.kind != SHAPE_FIELD) {
         return local;
     }
     const Field field = LOAD(fields, shape.data);
@@ -127,7 +127,7 @@ FUNCTION vec3 start_in_shape(VIEW_COMMA Shape shape, vec3 start)
 // What the shape's friction is multiplied by where p is nearest to it.
 FUNCTION float surface_roughness(VIEW_COMMA Shape shape, vec3 p)
 {
-    if (shape.kind != SHAPE_FIELD) {
+    if (!MAY_HAVE(FIELDS) || shape.kind != SHAPE_FIELD) {
         return 1.0f;
     }
     const Field field = LOAD(fields, shape.data);

@@ -9,7 +9,7 @@ KERNEL(update_velocity)
     const vec3 before = v3_from_v4(LOAD(velocities, i));
     const float dt = PARAMETER(time_step);
 
-    if (PARAMETER(dynamic_bounce) != 0u) {
+    if (MAY_HAVE(DYNAMICS) && PARAMETER(dynamic_bounce) != 0u) {
         clear_shape_pushes(VIEW_HERE_COMMA i); // bounce_off_shapes makes new ones
     }
     vec4 end = LOAD(predicted, i);
@@ -22,7 +22,7 @@ KERNEL(update_velocity)
     vec3 velocity = v3_scale(moved, 1.0f / dt);
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
-    if (asleep && !is_fluid(LOAD(phases, i))) { // a grain at the top of its flight is slow as well
+    if (MAY_HAVE(SOLIDS) && asleep && !is_fluid(LOAD(phases, i))) { // a grain at the top of its flight is slow as well
         asleep = LOAD(pushes, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f;
     }
     if (cluster != NONE) { // a body sleeps as a whole
@@ -38,12 +38,13 @@ KERNEL(update_velocity)
     if (asleep) {
         end = start;
         velocity = v3(0.0f, 0.0f, 0.0f);
-    } else if (cluster == NONE) { // bodies have bounced in bounce_clusters
+    } else if (MAY_HAVE(BOUNCES) && cluster == NONE) { // bodies have bounced in bounce_clusters
         velocity = bounce_off_shapes(VIEW_HERE_COMMA i, v3_from_v4(end), before, velocity);
         if (PARAMETER(bouncing) != 0u || PARAMETER(velocity_friction) != 0u) {
             velocity = v3_add(velocity, v3_from_v4(LOAD(estimates, i))); // of bounce_pairs
         }
     }
+    remember_support(VIEW_HERE_COMMA i, v3_sub(velocity, before));
     STORE(predicted, i, end);
     STORE(positions, i, end);
     STORE(velocities, i, v4_from_v3(velocity, LOAD(densities, i)));
@@ -61,7 +62,7 @@ KERNEL(smooth_velocity)
     const float support = PARAMETER(support);
     const float squared_support = PARAMETER(support_squared);
     const bool with_vorticity = PARAMETER(confinement) > 0.0f;
-    const bool solid = !is_fluid(LOAD(phases, i));
+    const bool solid = MAY_HAVE(SOLIDS) && !is_fluid(LOAD(phases, i));
 
     vec3 drift = v3(0.0f, 0.0f, 0.0f);
     vec3 vorticity = v3(0.0f, 0.0f, 0.0f);

@@ -19,7 +19,8 @@
 #define MEMBER_FACES    4u  // what a particle knows of its body's surface: the distance, and up to three planes
 #define CLUSTER_RIGID   1u  // flag: the only cluster of a body that keeps its shape exactly
 #define FORCE_KINDS     4u  // MOTE_FORCE_COUNT
-#define FORCE_BY_SHAPES 2u  // MOTE_FORCE_*
+#define FORCE_BY_PAIRS  1u  // MOTE_FORCE_*
+#define FORCE_BY_SHAPES 2u
 #define FORCE_BY_BODIES 3u
 #define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
 
@@ -28,7 +29,24 @@
 #define COUNTER_UNHEALTHY_ID    2u // the largest id among them, plus one
 #define COUNTER_NEIGHBOURS_MAX  3u
 #define COUNTER_UNHEALTHY_SHAPE 4u // the last dynamic shape with a pose that is not finite, plus one
-#define COUNTER_LIMIT           5u
+#define COUNTER_HALTED          5u // why kernels do nothing: 1 and the GUESS_* that was wrong; 0: they do
+#define COUNTER_STEPS           6u // steps begun since the host last looked, without the first
+#define COUNTER_CELLS           7u
+#define COUNTER_BLOCKS          8u // of all neighbour lists
+#define COUNTER_LIMIT           9u
+
+#define GUESS_REMOVED 0u // what the host guesses before the device knows: that no particle is to be removed,
+#define GUESS_CELLS   1u // that there are no more than cell_count cells,
+#define GUESS_BLOCKS  2u // no more than block_limit blocks of lists,
+#define GUESS_HEALTH  3u // and that nothing went wrong in the step before
+
+// What a world surely does not have, so that kernels may be compiled without it (MAY_HAVE).
+#define WITHOUT_SOLIDS    1u  // particles that are not liquid
+#define WITHOUT_DYNAMICS  2u  // shapes that have a mass
+#define WITHOUT_FIELDS    4u  // shapes that are fields,
+#define WITHOUT_HULLS     8u  // hulls,
+#define WITHOUT_OBSTACLES 16u // or anything else than planes and containers
+#define WITHOUT_BOUNCES   32u // speed that is given back, or taken by friction, where particles meet shapes
 
 #define PUSH_SLOTS 2u   // dynamic shapes that can get momentum from one particle in an iteration
 #define PUSH_CHUNK 256u // particles whose pushes one invocation sums up
@@ -174,4 +192,5 @@ typedef struct MoteView {
 } MoteView;
 
 #endif
+
 #endif

@@ -78,8 +78,8 @@ typedef struct NeededFeature {
 static const NeededFeature needed_features[] = {
     NEEDED(v12, bufferDeviceAddress), // particle arrays of any size, whatever maxStorageBufferRange is
     NEEDED(v12, scalarBlockLayout),   // structs shared by C and GLSL
-    NEEDED(v12, timelineSemaphore),   NEEDED(v13, dynamicRendering),
-    NEEDED(v13, synchronization2),    NEEDED(v13, maintenance4),
+    NEEDED(v12, timelineSemaphore),   NEEDED(v13, dynamicRendering),    NEEDED(v13, synchronization2),
+    NEEDED(v13, maintenance4),        NEEDED(v13, subgroupSizeControl), NEEDED(v13, computeFullSubgroups),
 };
 enum { NEEDED_FEATURES = sizeof needed_features / sizeof needed_features[0] };
 
@@ -402,13 +402,16 @@ static MoteResult create_handle(Device *device)
     }
     features.core.features.shaderInt64 = device->info.computes ? VK_TRUE : VK_FALSE;
     device->has_int64 = device->info.computes;
-    const char *extensions[2];
+    const char *extensions[3];
     uint32_t count = 0;
     if (device->info.imports_host_memory) {
         extensions[count++] = VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME;
     }
     if (device->info.exports_memory) {
         extensions[count++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+    }
+    if (device->info.exports_semaphores) {
+        extensions[count++] = VK_KHR_EXTERNAL_SEMAPHORE_FD_EXTENSION_NAME;
     }
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &features.core,
@@ -495,37 +498,120 @@ void device_destroy(Device *device)
 
 MoteResult device_begin(Device *device)
 {
+    const MoteResult waited = device_wait(device);
+    if (waited != MOTE_OK) {
+        return waited;
+    }
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     const VkResult result = vkBeginCommandBuffer(device->commands, &begin);
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "recording commands");
 }
 
-VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence)
+VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence, DeviceTimeline *timeline,
+                                bool signals)
 {
     const VkCommandBufferSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
                                             .commandBuffer = commands};
-    const VkSubmitInfo2 submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .commandBufferInfoCount = 1, .pCommandBufferInfos = &info};
+    VkSemaphoreSubmitInfo before = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                    .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+    if (timeline != NULL) {
+        before.semaphore = timeline->semaphore;
+        before.value = timeline->shared.value;
+    }
+    VkSemaphoreSubmitInfo after = before;
+    after.value++;
+    const VkSubmitInfo2 submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                  .waitSemaphoreInfoCount = timeline != NULL,
+                                  .pWaitSemaphoreInfos = &before,
+                                  .commandBufferInfoCount = 1,
+                                  .pCommandBufferInfos = &info,
+                                  .signalSemaphoreInfoCount = timeline != NULL && signals,
+                                  .pSignalSemaphoreInfos = &after};
     pthread_mutex_lock(&device->queue_mutex);
     const VkResult result = vkQueueSubmit2(device->queue, 1, &submit, fence);
     pthread_mutex_unlock(&device->queue_mutex);
+    if (result == VK_SUCCESS && timeline != NULL && signals) {
+        timeline->shared.value++; // promised only now: nobody waits for work that never began
+    }
     return result;
 }
 
-MoteResult device_submit(Device *device)
+MoteResult device_start(Device *device, DeviceTimeline *timeline, bool signals)
 {
     VkResult result = vkEndCommandBuffer(device->commands);
     if (result == VK_SUCCESS) {
-        result = device_submit_to_queue(device, device->commands, device->fence);
+        result = device_submit_to_queue(device, device->commands, device->fence, timeline, signals);
+        device->started = result == VK_SUCCESS;
     }
-    if (result == VK_SUCCESS) {
-        result = vkWaitForFences(device->handle, 1, &device->fence, VK_TRUE, UINT64_MAX);
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "starting commands");
+}
+
+MoteResult device_wait(Device *device)
+{
+    if (!device->started) {
+        return MOTE_OK;
     }
+    device->started = false;
+    VkResult result = vkWaitForFences(device->handle, 1, &device->fence, VK_TRUE, UINT64_MAX);
     if (result == VK_SUCCESS) {
         result = vkResetFences(device->handle, 1, &device->fence);
     }
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "running commands");
+}
+
+MoteResult device_submit(Device *device)
+{
+    const MoteResult result = device_start(device, NULL, false);
+    return result == MOTE_OK ? device_wait(device) : result;
+}
+
+// ---- Timelines ---------------------------------------------------------------------------------------------
+
+bool device_make_timeline(Device *device, DeviceTimeline *out, int *descriptor)
+{
+    memset(out, 0, sizeof *out);
+    if (descriptor != NULL && !device->info.exports_semaphores) {
+        return false;
+    }
+    const VkExportSemaphoreCreateInfo exported = {.sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+                                                  .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .pNext = descriptor != NULL ? &exported : NULL,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    if (vkCreateSemaphore(device->handle, &info, NULL, &out->semaphore) != VK_SUCCESS) {
+        return false;
+    }
+    DEVICE_NAME(device, SEMAPHORE, out->semaphore, "a world's timeline");
+    if (descriptor != NULL) {
+        const VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+                                             .semaphore = out->semaphore,
+                                             .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT};
+        if (vkGetSemaphoreFdKHR(device->handle, &get, descriptor) != VK_SUCCESS) {
+            device_end_timeline(device, out);
+            return false;
+        }
+    }
+    return true;
+}
+
+void device_wait_for_timeline(Device *device, const DeviceTimeline *timeline)
+{
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &timeline->semaphore,
+                                      .pValues = &timeline->shared.value};
+    vkWaitSemaphores(device->handle, &wait, UINT64_MAX); // a lost device will be noticed by who submits next
+}
+
+void device_end_timeline(Device *device, DeviceTimeline *timeline)
+{
+    if (timeline->semaphore != VK_NULL_HANDLE) {
+        device_wait_for_timeline(device, timeline);
+        vkDestroySemaphore(device->handle, timeline->semaphore, NULL);
+    }
+    memset(timeline, 0, sizeof *timeline);
 }
 
 void device_name(const Device *device, VkObjectType type, uint64_t object, const char *name)

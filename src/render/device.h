@@ -19,6 +19,7 @@ typedef struct Device {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
+    bool started; // commands that nobody has waited for yet
 
     MoteDeviceInfo info;
     VkPhysicalDeviceLimits limits;
@@ -28,6 +29,12 @@ typedef struct Device {
     bool has_int64; // shaderInt64, which is on then
     bool labels;    // debug names and regions are understood
 } Device;
+
+// What a world on this device, or on CUDA's view of it, and the renderer follow each other by.
+typedef struct DeviceTimeline {
+    MoteTimeline shared; // first member: what the world's backend sees
+    VkSemaphore semaphore;
+} DeviceTimeline;
 
 // Vulkan itself, with validation if asked for. Several devices may be alive at once.
 MoteResult device_create(const MoteRendererOptions *options, Device *out);
@@ -41,8 +48,18 @@ uint32_t device_list(MoteDeviceInfo *rows, uint32_t capacity);
 // Starts the one command buffer; submits it and waits until the device is done.
 MoteResult device_begin(Device *device);
 MoteResult device_submit(Device *device);
+// Or submits it alone, to be waited for later. The commands wait for `timeline`, and signal its next value if
+// `signals`; NULL: they do neither.
+MoteResult device_start(Device *device, DeviceTimeline *timeline, bool signals);
+MoteResult device_wait(Device *device); // for what was started
 // Submits any command buffer of the queue's family, with a fence that says when it is done. From any thread.
-VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence);
+VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence, DeviceTimeline *timeline,
+                                bool signals);
+
+// With a descriptor for another interface if `descriptor` is not NULL; false if the device can't.
+bool device_make_timeline(Device *device, DeviceTimeline *out, int *descriptor);
+void device_end_timeline(Device *device, DeviceTimeline *timeline); // waits for its value; an empty struct is fine
+void device_wait_for_timeline(Device *device, const DeviceTimeline *timeline); // on the host, from any thread
 
 // A sentence for a Vulkan result that is not VK_SUCCESS: "drawing: the device was lost".
 MoteResult device_fail(VkResult result, const char *what);

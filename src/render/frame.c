@@ -152,13 +152,19 @@ static MoteResult set_materials(MoteRenderer *renderer)
     }
     Material *materials = renderer->materials.mapped;
     bool alike = true;
+    c->liquid_material = 0;
+    for (uint32_t i = scene->material_count; i-- > 0;) {
+        c->liquid_material = scene->materials[i].solid_only ? c->liquid_material : i;
+    }
     for (uint32_t i = 0; i < scene->material_count; i++) {
         const MoteRenderMaterial *m = &scene->materials[i];
         const MoteVec3 taken = {1.0f - m->color.x, 1.0f - m->color.y, 1.0f - m->color.z};
         materials[i].color = packed_color(m->color, 1.0f, m->roughness);
         materials[i].absorption = packed_color(taken, m->absorption, m->color_variation);
-        const vec4 a = materials[i].absorption, b = materials[0].absorption;
-        alike = alike && a.x == b.x && a.y == b.y && a.z == b.z;
+    }
+    for (uint32_t i = 0; i < scene->material_count; i++) {
+        const vec4 a = materials[i].absorption, b = materials[c->liquid_material].absorption;
+        alike = alike && (scene->materials[i].solid_only || (a.x == b.x && a.y == b.y && a.z == b.z));
     }
     if (groups > 0) {
         memcpy(materials + scene->material_count, scene->group_materials, groups * sizeof(uint32_t));
@@ -341,7 +347,8 @@ _Static_assert(RESOURCE_COUNT <= 32, "resources are bits of a uint32_t");
 static const VkPipelineStageFlags2 work_stages[] = {
     [WORK_COMPUTE] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
     [WORK_GRAPHICS] = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
-    [WORK_EITHER] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
+    [WORK_EITHER] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT |
+                    VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
     [WORK_TRANSFER] = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
 };
 #define GRAPHICS_READS                                                                                                 \
@@ -353,13 +360,13 @@ static const VkPipelineStageFlags2 work_stages[] = {
 static const VkAccessFlags2 work_reads[] = {
     [WORK_COMPUTE] = VK_ACCESS_2_SHADER_READ_BIT,
     [WORK_GRAPHICS] = GRAPHICS_READS,
-    [WORK_EITHER] = GRAPHICS_READS,
+    [WORK_EITHER] = GRAPHICS_READS | VK_ACCESS_2_TRANSFER_READ_BIT,
     [WORK_TRANSFER] = VK_ACCESS_2_TRANSFER_READ_BIT,
 };
 static const VkAccessFlags2 work_writes[] = {
     [WORK_COMPUTE] = VK_ACCESS_2_SHADER_WRITE_BIT,
     [WORK_GRAPHICS] = GRAPHICS_WRITES,
-    [WORK_EITHER] = GRAPHICS_WRITES,
+    [WORK_EITHER] = GRAPHICS_WRITES | VK_ACCESS_2_TRANSFER_WRITE_BIT,
     [WORK_TRANSFER] = VK_ACCESS_2_TRANSFER_WRITE_BIT,
 };
 
@@ -419,7 +426,7 @@ static MoteResult record_pass(MoteRenderer *renderer, PassId id, Hazards *hazard
 // A pass lasts from when all before it has ended to when the next one's time is taken. Mesa 25's software driver takes
 // times only when it comes to a barrier, and runs dispatches at once: a time behind a pass would be taken after the
 // next pass's dispatch, so each is taken in front of a barrier.
-static void add_times(MoteRenderer *renderer, const bool ran[PASS_COUNT])
+static void add_times(MoteRenderer *renderer)
 {
     uint64_t next;
     if (vkGetQueryPoolResults(renderer->device.handle, renderer->queries, PASS_COUNT, 1, sizeof next, &next,
@@ -428,13 +435,32 @@ static void add_times(MoteRenderer *renderer, const bool ran[PASS_COUNT])
     }
     for (uint32_t p = PASS_COUNT; p-- > 0;) {
         uint64_t begin;
-        if (ran[p] && vkGetQueryPoolResults(renderer->device.handle, renderer->queries, p, 1, sizeof begin, &begin,
-                                            sizeof begin, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS) {
+        if (renderer->ran[p] && vkGetQueryPoolResults(renderer->device.handle, renderer->queries, p, 1, sizeof begin,
+                                                      &begin, sizeof begin, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS) {
             renderer->milliseconds[p] +=
                 (double)(next - begin) * (double)renderer->device.limits.timestampPeriod * 1e-6;
             next = begin;
         }
     }
+}
+
+MoteResult renderer_finish(MoteRenderer *renderer)
+{
+    if (!renderer->drawing) {
+        return MOTE_OK;
+    }
+    renderer->drawing = false;
+    const MoteResult result = device_wait(&renderer->device);
+    if (result != MOTE_OK) {
+        renderer->has_picture = renderer->has_layers = false;
+        return result;
+    }
+    add_times(renderer);
+    buffer_invalidate(&renderer->device, &renderer->pixels);
+    if (renderer->layers.handle != VK_NULL_HANDLE) {
+        buffer_invalidate(&renderer->device, &renderer->layers);
+    }
+    return MOTE_OK;
 }
 
 // What the host reads after the fence.
@@ -453,19 +479,19 @@ static void show_to_host(VkCommandBuffer commands)
 static MoteResult draw_sample(MoteRenderer *renderer, uint32_t sample)
 {
     const uint32_t samples = renderer->frame.picture->samples;
-    MoteResult result = device_begin(&renderer->device);
+    const bool last = sample + 1 == samples;
+    MoteResult result = renderer_finish(renderer);
+    result = result == MOTE_OK ? device_begin(&renderer->device) : result;
     if (result != MOTE_OK) {
         return result;
     }
     frame_set_jitter(renderer, sample);
     vkCmdResetQueryPool(renderer->device.commands, renderer->queries, 0, PASS_COUNT + 1);
     Hazards hazards = {0};
-    bool ran[PASS_COUNT] = {false};
     for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
         const PassWhen when = pass_rows[p].when;
-        ran[p] =
-            when == WHEN_EACH || (when == WHEN_FIRST && sample == 0) || (when == WHEN_LAST && sample + 1 == samples);
-        if (ran[p]) {
+        renderer->ran[p] = when == WHEN_EACH || (when == WHEN_FIRST && sample == 0) || (when == WHEN_LAST && last);
+        if (renderer->ran[p]) {
             result = record_pass(renderer, (PassId)p, &hazards);
         }
     }
@@ -479,11 +505,11 @@ static MoteResult draw_sample(MoteRenderer *renderer, uint32_t sample)
         vkEndCommandBuffer(renderer->device.commands);
         return result;
     }
-    result = device_submit(&renderer->device);
-    if (result == MOTE_OK) {
-        add_times(renderer, ran);
-    }
-    return result;
+    // The solver's next work waits on the device for the last sample; it would not know of the host's memory.
+    DeviceTimeline *timeline = renderer->interop.timeline;
+    result = device_start(&renderer->device, timeline, last);
+    renderer->drawing = result == MOTE_OK;
+    return result == MOTE_OK && timeline == NULL ? renderer_finish(renderer) : result;
 }
 
 // ---- A picture ---------------------------------------------------------------------------------------------
@@ -555,7 +581,8 @@ static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const M
     frame->solver.why = view->why != NULL ? view->why : "";
     frame->scene = scene;
     frame->picture = picture;
-    MoteResult result = check_picture(renderer, picture);
+    MoteResult result = renderer_finish(renderer);
+    result = result == MOTE_OK ? check_picture(renderer, picture) : result;
     result = result == MOTE_OK ? choose_view(picture->view, frame) : result;
     result = result == MOTE_OK ? choose_channel(channel, frame) : result;
     result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;
@@ -577,10 +604,6 @@ static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const M
         result = draw_sample(renderer, sample);
     }
     if (result == MOTE_OK) {
-        buffer_invalidate(&renderer->device, &renderer->pixels);
-        if (picture->layers) {
-            buffer_invalidate(&renderer->device, &renderer->layers);
-        }
         renderer->has_picture = true;
         renderer->has_layers = picture->layers;
         renderer->pictures++;
@@ -595,7 +618,7 @@ MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const Mo
                               const MotePicture *picture)
 {
     MoteRenderView view;
-    const MoteResult result = mote_world_render_view(world, &view);
+    const MoteResult result = mote_world_hand_over(world, &view);
     return result == MOTE_OK ? renderer_draw_view(renderer, world, &view, scene, picture) : result;
 }
 

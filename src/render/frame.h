@@ -11,4 +11,8 @@ MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t heig
 MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
                               const MoteRenderScene *scene, const MotePicture *picture);
 
+// Waits for the picture that is being drawn, if any, and takes its timings: before anything of it is read, and before
+// anything that its commands use is changed. frame.c
+MoteResult renderer_finish(MoteRenderer *renderer);
+
 #endif

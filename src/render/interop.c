@@ -53,6 +53,40 @@ static void shared_release(MoteSharedMemory *memory, void *handle)
     MOTE_ASSERT(!"memory of this renderer");
 }
 
+// A world's timeline: in a list too, so that a timeline of another renderer is not taken for one of this.
+typedef struct SharedTimeline {
+    DeviceTimeline timeline; // first member
+    struct SharedTimeline *next;
+} SharedTimeline;
+
+static MoteTimeline *shared_make_timeline(MoteSharedMemory *memory, int *descriptor)
+{
+    Interop *interop = interop_of(memory);
+    SharedTimeline *made = calloc(1, sizeof *made);
+    if (made == NULL || !device_make_timeline(interop->device, &made->timeline, descriptor)) {
+        free(made);
+        return NULL;
+    }
+    made->next = interop->timelines;
+    interop->timelines = made;
+    return &made->timeline.shared;
+}
+
+static void shared_end_timeline(MoteSharedMemory *memory, MoteTimeline *timeline)
+{
+    Interop *interop = interop_of(memory);
+    for (SharedTimeline **link = &interop->timelines; *link != NULL; link = &(*link)->next) {
+        if (&(*link)->timeline.shared == timeline) {
+            SharedTimeline *ended = *link;
+            *link = ended->next;
+            device_end_timeline(interop->device, &ended->timeline);
+            free(ended);
+            return;
+        }
+    }
+    MOTE_ASSERT(!"a timeline of this renderer");
+}
+
 // ---- Life --------------------------------------------------------------------------------------------------
 
 MoteResult interop_create(Device *device, bool force_staging, Interop *out)
@@ -65,6 +99,8 @@ MoteResult interop_create(Device *device, bool force_staging, Interop *out)
     out->shared.allocate = shared_allocate;
     out->shared.name = shared_name;
     out->shared.release = shared_release;
+    out->shared.make_timeline = shared_make_timeline;
+    out->shared.end_timeline = shared_end_timeline;
     return MOTE_OK;
 }
 
@@ -85,7 +121,8 @@ void interop_destroy(Interop *interop)
     for (uint32_t i = 0; i < INTEROP_LIMIT; i++) {
         buffer_destroy(interop->device, &interop->staging[i]);
     }
-    MOTE_ASSERT(interop->allocations == NULL); // worlds are destroyed before the renderer whose memory they use
+    MOTE_ASSERT(interop->allocations == NULL &&
+                interop->timelines == NULL); // worlds are destroyed before the renderer whose memory they use
 }
 
 // ---- A frame -----------------------------------------------------------------------------------------------
@@ -97,7 +134,12 @@ void interop_begin_frame(Interop *interop, const MoteRenderView *view)
         interop->layout = view->layout;
     }
     interop->staging_used = 0;
-    interop->report = (MoteInteropReport){.path = "staging", .why = "", .order = "host"};
+    interop->timeline = NULL;
+    for (SharedTimeline *t = interop->timelines; t != NULL; t = t->next) {
+        interop->timeline = &t->timeline.shared == view->timeline ? &t->timeline : interop->timeline;
+    }
+    interop->report = (MoteInteropReport){
+        .path = "staging", .why = "", .order = interop->timeline != NULL ? "timeline semaphore" : "host"};
 }
 
 static const Buffer *import_host(Interop *interop, const MoteArray *array)

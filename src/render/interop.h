@@ -25,6 +25,8 @@ typedef struct Interop {
 
     MoteSharedMemory shared; // handed to GPU backends; its allocations are SharedArray
     struct SharedArray *allocations;
+    struct SharedTimeline *timelines; // of the worlds made with it
+    DeviceTimeline *timeline;         // of the world that is drawn, if it is one of them
 } Interop;
 
 MoteResult interop_create(Device *device, bool force_staging, Interop *out);

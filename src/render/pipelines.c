@@ -190,8 +190,10 @@ static void wait_before_compute(VkCommandBuffer commands, VkPipelineStageFlags2 
     const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
                                       .srcStageMask = stage,
                                       .srcAccessMask = access,
-                                      .dstStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
-                                      .dstAccessMask = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT};
+                                      .dstStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT |
+                                                      VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
+                                      .dstAccessMask = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT |
+                                                       VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT};
     const VkDependencyInfo dependency = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
     vkCmdPipelineBarrier2(commands, &dependency);
@@ -205,6 +207,18 @@ void pass_compute_barrier(VkCommandBuffer commands)
 void pass_transfer_barrier(VkCommandBuffer commands)
 {
     wait_before_compute(commands, VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT);
+}
+
+void pass_before_transfer_barrier(VkCommandBuffer commands)
+{
+    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                      .srcStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                                      .srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT,
+                                      .dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                                      .dstAccessMask = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT};
+    const VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
+    vkCmdPipelineBarrier2(commands, &dependency);
 }
 
 void pass_attachment_barrier(VkCommandBuffer commands)

@@ -227,7 +227,7 @@ static uint32_t pixel_bytes(VkFormat format)
 // before.
 static MoteResult check_memory(const MoteRenderer *renderer, uint32_t width, uint32_t height)
 {
-    const uint64_t buffers = 3 * 8; // bytes a pixel: pixels, display, splats
+    const uint64_t buffers = 4 * 8; // bytes a pixel: pixels, display, splats, smooth_planes
     uint64_t bytes = (uint64_t)width * height * buffers;
     for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
         const VkExtent2D size = image_extent(&image_rows[i], width, height);
@@ -410,6 +410,10 @@ static MoteResult add_shader(const MoteShader *shader, ShaderCode *rows, uint32_
 
 MoteResult mote_renderer_set_shaders(MoteRenderer *renderer, const MoteShader *shaders, uint32_t count)
 {
+    const MoteResult finished = renderer_finish(renderer);
+    if (finished != MOTE_OK) {
+        return finished;
+    }
     ShaderCode *before = renderer->shaders;
     const uint32_t before_count = renderer->shader_count;
     ShaderCode *rows = calloc((size_t)before_count + count + 1, sizeof *rows);
@@ -443,7 +447,8 @@ MoteResult mote_renderer_set_shaders(MoteRenderer *renderer, const MoteShader *s
 MoteResult mote_renderer_set_meshes(MoteRenderer *renderer, const MoteRenderMesh *meshes, uint32_t count)
 {
     MeshSet set;
-    const MoteResult result = mesh_set_create(&renderer->device, meshes, count, &set);
+    MoteResult result = renderer_finish(renderer);
+    result = result == MOTE_OK ? mesh_set_create(&renderer->device, meshes, count, &set) : result;
     if (result == MOTE_OK) {
         mesh_set_destroy(&renderer->device, &renderer->meshes);
         renderer->meshes = set;
@@ -487,6 +492,7 @@ static const char *const pass_names[PASS_COUNT] = {
 
 uint32_t mote_renderer_timings(const MoteRenderer *renderer, MotePassTiming *rows, uint32_t capacity)
 {
+    renderer_finish((MoteRenderer *)renderer); // its failure is told by who reads the picture
     for (uint32_t p = 0; p < PASS_COUNT && p < capacity; p++) {
         rows[p] = (MotePassTiming){pass_names[p], renderer->milliseconds[p]};
     }
@@ -516,6 +522,10 @@ const char *mote_render_view_meaning(uint32_t index)
 
 MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *pixels)
 {
+    const MoteResult finished = renderer_finish(renderer);
+    if (finished != MOTE_OK) {
+        return finished;
+    }
     if (!renderer->has_picture) {
         return mote_fail(MOTE_ERROR_INPUT, "no picture was drawn yet");
     }
@@ -525,6 +535,10 @@ MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *pixels)
 
 MoteResult mote_renderer_read_rgba8(MoteRenderer *renderer, uint8_t *pixels)
 {
+    const MoteResult finished = renderer_finish(renderer);
+    if (finished != MOTE_OK) {
+        return finished;
+    }
     if (!renderer->has_picture) {
         return mote_fail(MOTE_ERROR_INPUT, "no picture was drawn yet");
     }
@@ -564,6 +578,10 @@ const char *mote_render_layer_name(uint32_t index, uint32_t *components)
 
 MoteResult mote_renderer_read_layer(MoteRenderer *renderer, const char *layer, float *values)
 {
+    const MoteResult finished = renderer_finish(renderer);
+    if (finished != MOTE_OK) {
+        return finished;
+    }
     if (!renderer->has_layers) {
         return mote_fail(MOTE_ERROR_INPUT, "no picture with layers was drawn yet");
     }

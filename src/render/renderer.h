@@ -77,7 +77,9 @@ struct MoteRenderer {
     VkQueryPool queries; // when each pass begins, and when the last has ended
     double milliseconds[PASS_COUNT];
     bool has_picture, has_layers;
-    uint64_t pictures; // drawn to their end
+    bool drawing;         // the device may still be at the last picture: renderer_finish
+    bool ran[PASS_COUNT]; // the passes of the sample that was submitted last
+    uint64_t pictures;    // drawn to their end
 
     ShapeBuffers shapes;        // of the colliders; the shadow pass's
     MeshSet meshes;             // of mote_renderer_set_meshes
@@ -135,6 +137,8 @@ void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t hei
 void pass_compute_barrier(VkCommandBuffer commands);
 // Between a fill and a dispatch of one pass.
 void pass_transfer_barrier(VkCommandBuffer commands);
+// Between a dispatch and a copy of one pass.
+void pass_before_transfer_barrier(VkCommandBuffer commands);
 // Between two times of rendering of one pass, of which the second reads or adds to what the first drew.
 void pass_attachment_barrier(VkCommandBuffer commands);
 // Begins rendering to these images over their whole size; any may be NULL. Clear values NULL: what is there is loaded.

@@ -11,6 +11,19 @@
 #include <string.h>
 #include <threads.h>
 
+static bool is_of_liquid(const SceneValues *values, const SceneMaterial *material)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
+        found = found || scene_material(values, SCENE_AT(values, fluid, i)->material) == material;
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
+        const SceneEmitter *emitter = SCENE_AT(values, emitter, i);
+        found = found || (emitter->kind != SCENE_EMITS_GRAINS && scene_material(values, emitter->material) == material);
+    }
+    return found;
+}
+
 static MoteRenderMaterial material_look(const SceneMaterial *material)
 {
     return (MoteRenderMaterial){.color = material->color,
@@ -160,6 +173,7 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
     }
     for (uint32_t i = 0; i < materials; i++) { // not animated
         look->materials[i] = material_look(SCENE_AT(&scene->values, material, i));
+        look->materials[i].solid_only = !is_of_liquid(&scene->values, SCENE_AT(&scene->values, material, i));
     }
     return MOTE_OK;
 }
@@ -168,7 +182,9 @@ void simulation_look_material(MoteSimulation *simulation, uint32_t i)
 {
     SimulationLook *look = &simulation->look;
     if (look->materials != NULL && i < SCENE_COUNT(&look->values, material)) {
+        const bool solid_only = look->materials[i].solid_only;
         look->materials[i] = material_look(SCENE_AT(&look->values, material, i));
+        look->materials[i].solid_only = solid_only;
     }
 }
 

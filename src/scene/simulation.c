@@ -207,7 +207,19 @@ static MoteResult emit(MoteSimulation *simulation)
     return MOTE_OK;
 }
 
-static MoteResult run_step(MoteSimulation *simulation)
+// Whether something other than the world itself changes between the steps of a frame.
+static bool changes_in_frame(const MoteSimulation *simulation)
+{
+    const SceneValues *values = &simulation->scene->values;
+    bool changes = simulation->scene->track_count > 0 || simulation_emitter_count(simulation) > 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
+        changes = changes || SCENE_AT(values, collider, i)->mesh_sequence != NULL;
+    }
+    return changes;
+}
+
+// The next step, or the next `count` if nothing changes between them.
+static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
 {
     evaluate(simulation);
     MoteResult result = set_settings(simulation);
@@ -227,7 +239,9 @@ static MoteResult run_step(MoteSimulation *simulation)
     }
     if (result == MOTE_OK) {
         // The whole clock's first step, not a difference of two times: every step is then equally long.
-        result = mote_world_step(simulation->world, (float)simulation_time_of_step(simulation, 1));
+        uint32_t done = 0;
+        result = mote_world_steps(simulation->world, (float)simulation_time_of_step(simulation, 1), count, &done);
+        simulation->steps += done;
     }
     return result;
 }
@@ -240,13 +254,14 @@ MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
             simulation->scene->path, (unsigned long long)simulation->steps, mote_simulation_time(simulation));
     }
     const uint32_t substeps = SCENE_AT(&simulation->scene->values, solver, 0)->substeps;
+    const bool changes = changes_in_frame(simulation);
     do {
-        const MoteResult result = run_step(simulation);
+        const uint32_t left = substeps - (uint32_t)(simulation->steps % substeps);
+        const MoteResult result = run_steps(simulation, changes ? 1 : left);
         if (result != MOTE_OK) {
             simulation->failed = true;
             return result;
         }
-        simulation->steps++;
     } while (simulation->steps % substeps != 0);
     return MOTE_OK;
 }

@@ -36,6 +36,7 @@ typedef struct Backend Backend;
 // All pointers to buffers are the backend's own addresses: only its functions may follow them.
 typedef struct BackendFunctions {
     const char *name;
+    bool guesses; // launches wait and reading is slow: the step guesses numbers that it would have to read
     void (*destroy)(Backend *backend);
 
     // Memory is zeroed and aligned to 64 bytes; host memory comes in whole pages. NULL when there is none left.
@@ -62,6 +63,9 @@ typedef struct BackendFunctions {
     bool (*build_lists)(Backend *backend, const MoteView *view, uint32_t capacity);
 
     void (*wait)(Backend *backend);
+    // May be NULL. The timeline whose value says that all so far is done, for who reads the buffers on the device; NULL
+    // where there is none. Whatever the backend does next waits on the device for what others promised on it since.
+    MoteTimeline *(*hand_over)(Backend *backend);
     // NULL while all went well, else the first failure since creation (memory, device lost).
     const char *(*failure)(const Backend *backend);
     void (*read_timers)(Backend *backend, Timer timers[TIMER_COUNT]);

@@ -140,10 +140,12 @@ MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint
     const MoteResult result =
         set_shapes(world, "shape", CAPACITY_SHAPES, shapes, count, &world->view.shapes, &world->view.shape_count);
     if (result == MOTE_OK) {
-        world->sticky_shapes = world->bouncing_shapes = false;
+        world->sticky_shapes = world->bouncing_shapes = world->obstacles = false;
         for (uint32_t i = 0; i < count; i++) {
             world->sticky_shapes |= shapes[i].adhesion > 0.0f;
             world->bouncing_shapes |= shapes[i].restitution > 0.0f;
+            world->obstacles |=
+                shapes[i].kind == MOTE_SHAPE_FIELD || (shapes[i].kind != MOTE_SHAPE_PLANE && !shapes[i].inside_out);
         }
     }
     return result;

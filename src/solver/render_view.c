@@ -70,6 +70,7 @@ static MoteResult find_neighbours_aside(MoteWorld *world)
     MoteView *view = &world->view;
     const size_t count = view->particle_count;
     world->lists_are_current = false;
+    world->corners_are_current = false;
     world->listed_entries = 0;
     world_set_parameters(world, 1.0f); // the search does not depend on the time step
     view->apart_only = 0;              // phases are not sorted along
@@ -112,10 +113,9 @@ static MoteArray make_array(const MoteWorld *world, const void *address, size_t 
     };
 }
 
-static MoteResult wait_for_backend(MoteWorld *world)
+static MoteResult check_backend(const MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
-    functions->wait(world->backend);
     const char *failure = functions->failure(world->backend);
     if (failure != NULL) {
         return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed after step %llu: %s", functions->name,
@@ -124,16 +124,32 @@ static MoteResult wait_for_backend(MoteWorld *world)
     return MOTE_OK;
 }
 
+static MoteResult wait_for_backend(MoteWorld *world)
+{
+    world->backend->functions->wait(world->backend);
+    return check_backend(world);
+}
+
 // The box around the particles now. The step makes its own before it reads these.
-static void measure_bounds(MoteWorld *world, MoteRenderView *out)
+void world_measure_bounds(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     const MoteView *view = &world->view;
-    vec4 corners[2];
     functions->find_bounds(world->backend, view->positions, view->particle_count, view->bounds);
-    functions->download(world->backend, corners, view->bounds, sizeof corners);
-    out->lowest = (MoteVec3){corners[0].x, corners[0].y, corners[0].z};
-    out->highest = (MoteVec3){corners[1].x, corners[1].y, corners[1].z};
+    functions->download(world->backend, world->corners, view->bounds, sizeof world->corners);
+    world->corners_are_current = true;
+}
+
+// What the device still has to do is left to it, if the renderer can wait for it there.
+static MoteResult hand_over(MoteWorld *world, MoteRenderView *out)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    out->timeline = functions->hand_over != NULL ? functions->hand_over(world->backend) : NULL;
+    if (out->timeline == NULL) {
+        return wait_for_backend(world);
+    }
+    world->hands_over = true;
+    return check_backend(world);
 }
 
 // Particles may have come or gone since the last step found its members.
@@ -143,10 +159,9 @@ static void locate_members(MoteWorld *world)
     if (world->view.particle_count > 0) {
         LAUNCH(world, locate_members);
     }
-    world->backend->functions->wait(world->backend);
 }
 
-MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
+static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRenderView *out)
 {
     *out = (MoteRenderView){.why = ""};
     const MoteView *view = &world->view;
@@ -157,12 +172,22 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
         result = find_neighbours_aside(world);
     }
     const uint32_t count = view->particle_count;
-    if (result == MOTE_OK && count > 0) {
-        measure_bounds(world, out);
+    if (result == MOTE_OK && count > 0 && !world->corners_are_current) {
+        world_measure_bounds(world);
     }
-    result = result == MOTE_OK ? wait_for_backend(world) : result;
+    if (result == MOTE_OK && view->member_count > 0) {
+        locate_members(world);
+    }
+    if (result == MOTE_OK) {
+        result = host_waits ? wait_for_backend(world) : hand_over(world, out);
+    }
     if (result != MOTE_OK) {
         return result;
+    }
+    if (count > 0) {
+        const vec4 *corners = world->corners;
+        out->lowest = (MoteVec3){corners[0].x, corners[0].y, corners[0].z};
+        out->highest = (MoteVec3){corners[1].x, corners[1].y, corners[1].z};
     }
     out->memory = world->backend->functions->memory_kind(world->backend, &out->why);
     if (out->memory == MOTE_MEMORY_DEVICE) {
@@ -177,7 +202,6 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
     out->has_solids = view->has_solids != 0u;
     out->solid_radius = 0.5f * settings->spacing * settings->solid_distance;
     if (view->member_count > 0) {
-        locate_members(world);
         out->member_count = view->member_count;
         out->cluster_count = view->cluster_count;
         out->members = make_array(world, view->members, sizeof(uint), count, CAPACITY_SOLIDS);
@@ -195,6 +219,16 @@ MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
     out->neighbour_starts = make_array(world, view->neighbour_starts, sizeof(uint), count, CAPACITY_PARTICLES_AND_ONE);
     out->neighbours = make_array(world, view->neighbours, sizeof(uint), world->listed_entries, CAPACITY_NEIGHBOURS);
     return MOTE_OK;
+}
+
+MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out)
+{
+    return make_render_view(world, true, out);
+}
+
+MoteResult mote_world_hand_over(MoteWorld *world, MoteRenderView *out)
+{
+    return make_render_view(world, false, out);
 }
 
 MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArray *out, uint32_t *components)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include <math.h>
 
+static MoteResult order_particles(MoteWorld *world);
 static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
@@ -17,55 +18,79 @@ static void update_velocities(MoteWorld *world);
 static void begin_shapes(MoteWorld *world);
 static void count_shape_contacts(MoteWorld *world);
 static void move_shapes(MoteWorld *world);
-static MoteResult finish_shapes(MoteWorld *world);
-static MoteResult check_health(MoteWorld *world);
+static void finish_shapes(MoteWorld *world);
 
-MoteResult mote_world_step(MoteWorld *world, float time_step)
+// Lines 1 to 6: where particles would go, and in which order they lie there.
+static void begin_step(MoteWorld *world, float time_step, bool clear)
 {
-    if (!(time_step > 0.0f) || !isfinite(time_step) || !isfinite(1.0f / time_step)) {
-        return mote_fail(MOTE_ERROR_INPUT, "time step is %g s, expected a positive number that has an inverse",
-                         (double)time_step);
-    }
-    world_set_parameters(world, time_step);
+    const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
-
-    LAUNCH(world, clear_counters);
+    world_set_parameters(world, time_step);
+    if (clear) {
+        view->guessing = 0;
+        LAUNCH(world, clear_counters);
+    }
+    view->guessing = world->guessing;
+    if (!clear) {
+        LAUNCH(world, begin_step);
+    }
     begin_shapes(world); // those that have a mass
     if (view->particle_count > 0) {
-        LAUNCH(world, predict);                          // lines 1-5
-        const MoteResult found = find_neighbours(world); // lines 6-9
+        LAUNCH(world, predict);
+        world->lists_are_current = false;
+        world->corners_are_current = false;
+        functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
+        LAUNCH(world, assign_keys);
+        // A sort does not stop where a guess was wrong, when the estimates may be an array that is still needed; lists
+        // never are.
+        functions->sort(world->backend, view->keys, view->order, view->particle_count,
+                        world_sorts_in_lists(world) ? (void *)view->neighbours : view->estimates);
+    }
+}
+
+static void solve(MoteWorld *world)
+{
+    measure_stacks(world);
+    stabilize(world); // lines 10-15
+    predict_bodies(world);
+    count_shape_contacts(world);
+    for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
+        world->view.iteration = i;
+        solve_density(world);
+        solve_pairs(world);
+        solve_shapes(world);
+        solve_bodies(world);
+        move_shapes(world);
+    }
+    update_velocities(world); // lines 23-28
+    if (world->colliders.wet_texel_count > 0) {
+        LAUNCH(world, wet_fields);
+    }
+}
+
+MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks)
+{
+    MoteView *view = &world->view;
+    if (from == STEP_START) {
+        begin_step(world, time_step, clear);
+        marks->sorted = *view;
+    }
+    if (from <= STEP_SORTED && view->particle_count > 0) {
+        const MoteResult ordered = order_particles(world);
+        if (ordered != MOTE_OK) {
+            return ordered;
+        }
+    }
+    marks->ordered = *view;
+    if (view->particle_count > 0) { // kill volumes may have taken the last ones
+        const MoteResult found = find_neighbours(world);
         if (found != MOTE_OK) {
             return found;
         }
+        solve(world);
     }
-    if (view->particle_count > 0) { // kill volumes may have taken the last ones
-        measure_stacks(world);
-        stabilize(world); // lines 10-15
-        predict_bodies(world);
-        count_shape_contacts(world);
-        for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
-            view->iteration = i;
-            solve_density(world);
-            solve_pairs(world);
-            solve_shapes(world);
-            solve_bodies(world);
-            move_shapes(world);
-        }
-        update_velocities(world); // lines 23-28
-        if (world->colliders.wet_texel_count > 0) {
-            LAUNCH(world, wet_fields);
-        }
-        const MoteResult healthy = check_health(world);
-        if (healthy != MOTE_OK) {
-            return healthy;
-        }
-    }
-    const MoteResult finished = finish_shapes(world);
-    if (finished != MOTE_OK) {
-        return finished;
-    }
-    world->last_time_step = time_step;
-    world->steps++;
+    finish_shapes(world);
+    marks->ended = *view;
     return MOTE_OK;
 }
 
@@ -199,6 +224,16 @@ static void predict_bodies(MoteWorld *world)
     }
 }
 
+// A kernel, unlike the backend's copy: where a guess was wrong it does nothing.
+static void copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
+{
+    MoteView *view = &world->view;
+    view->gather_source_words = source;
+    view->gather_target_words = target;
+    view->gather_components = components;
+    LAUNCH(world, copy_words);
+}
+
 static void update_velocities(MoteWorld *world)
 {
     MoteView *view = &world->view;
@@ -221,8 +256,7 @@ static void update_velocities(MoteWorld *world)
     LAUNCH(world, update_velocity);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
-        world->backend->functions->copy(world->backend, view->spins, view->estimates,
-                                        (size_t)view->particle_count * sizeof(vec4));
+        copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
     }
     if (world->has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
         LAUNCH(world, smooth_velocity);
@@ -277,11 +311,11 @@ static void move_shapes(MoteWorld *world)
     }
 }
 
-static MoteResult finish_shapes(MoteWorld *world)
+static void finish_shapes(MoteWorld *world)
 {
     MoteView *view = &world->view;
     if (view->dynamic_count == 0) {
-        return MOTE_OK;
+        return;
     }
     if (view->particle_count == 0) { // no iteration has kept them apart
         for (uint32_t i = 0; i < world->settings.iterations || i == 0; i++) {
@@ -295,16 +329,21 @@ static MoteResult finish_shapes(MoteWorld *world)
     }
     LAUNCH(world, bounce_shapes);
     LAUNCH(world, keep_shapes);
-    uint unhealthy = 0;
-    world->backend->functions->download(world->backend, &unhealthy, view->counters + COUNTER_UNHEALTHY_SHAPE,
-                                        sizeof unhealthy);
-    return unhealthy == 0 ? MOTE_OK
-                          : mote_fail(MOTE_ERROR_UNSTABLE,
-                                      "step %llu: shape %u got a pose that is not finite; it was left where it was",
-                                      (unsigned long long)world->steps, unhealthy - 1u);
 }
 
 // ---- Neighbours --------------------------------------------------------------------------------------------
+
+static void check_guess(MoteWorld *world, uint32_t guess)
+{
+    world->view.guess = guess;
+    LAUNCH(world, check_guess);
+}
+
+// What is guessed from the last step's: neighbourhoods change slowly.
+static uint64_t with_margin(uint32_t last)
+{
+    return (uint64_t)last + last / 8 + 64;
+}
 
 MoteResult world_build_cells(MoteWorld *world)
 {
@@ -312,8 +351,14 @@ MoteResult world_build_cells(MoteWorld *world)
     MoteView *view = &world->view;
     LAUNCH(world, mark_cell_heads);
     functions->scan(world->backend, view->cell_scan, view->particle_count);
-    functions->download(world->backend, &view->cell_count, view->cell_scan + view->particle_count, sizeof(uint));
-
+    if (world->guessing) {
+        const uint64_t guess = with_margin(world->last_cells);
+        view->cell_count = guess < view->particle_count ? (uint32_t)guess : view->particle_count;
+        check_guess(world, GUESS_CELLS);
+    } else {
+        functions->download(world->backend, &view->cell_count, view->cell_scan + view->particle_count, sizeof(uint));
+        world->last_cells = view->cell_count;
+    }
     uint32_t hash_size = 16;
     while (hash_size < 2 * (uint64_t)view->cell_count && hash_size < 0x80000000u) {
         hash_size *= 2;
@@ -339,18 +384,28 @@ MoteResult world_build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
+    uint64_t blocks = with_margin(world->last_blocks);
     LAUNCH(world, count_neighbours);
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
-    uint blocks = 0;
-    functions->download(world->backend, &blocks, view->neighbour_starts + view->particle_count, sizeof blocks);
-    const uint64_t room =
-        (uint64_t)(blocks > 0 ? blocks : 1) * NEIGHBOUR_BLOCK; // an address, if no one has a neighbour
+    if (!world->guessing) {
+        functions->download(world->backend, &world->last_blocks, view->neighbour_starts + view->particle_count,
+                            sizeof(uint));
+        blocks = world->last_blocks > 0 ? world->last_blocks : 1; // an address, if no one has a neighbour
+    }
+    uint64_t room = blocks * NEIGHBOUR_BLOCK;
+    if (functions->guesses && room < SORT_WORDS * (uint64_t)view->particle_count) {
+        room = SORT_WORDS * (uint64_t)view->particle_count; // the next step can sort there
+    }
     const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, room, 0);
     if (result != MOTE_OK) {
         return result;
     }
+    if (world->guessing) {
+        view->block_limit = world->capacities[CAPACITY_NEIGHBOURS] / NEIGHBOUR_BLOCK;
+        check_guess(world, GUESS_BLOCKS);
+    }
     LAUNCH(world, fill_neighbours);
-    world->listed_entries = blocks * NEIGHBOUR_BLOCK;
+    world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
     return MOTE_OK;
 }
 
@@ -365,18 +420,13 @@ static MoteResult build_lists(MoteWorld *world)
     return world_build_lists(world);
 }
 
+// Lines 6-9, of particles in order.
 static MoteResult find_neighbours(MoteWorld *world)
 {
-    const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
     world->lists_are_current = false;
-    functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
-    LAUNCH(world, assign_keys);
-    MoteResult result = world_sort_particles(world);
-    if (result != MOTE_OK || view->particle_count == 0) {
-        return result;
-    }
-    result = world_build_cells(world);
+    world->corners_are_current = false;
+    MoteResult result = world_build_cells(world);
     result = result == MOTE_OK ? build_lists(world) : result;
     world->lists_are_current = result == MOTE_OK;
     if (result == MOTE_OK && view->member_count > 0) {
@@ -420,17 +470,30 @@ static void point_at_channels(MoteWorld *world)
     const Channel *heights = world_look_up_channel(world, STACK_HEIGHT_CHANNEL);
     const Channel *spins = world_look_up_channel(world, SPIN_CHANNEL);
     world->view.heights = heights != NULL ? (float *)heights->words : NULL;
+    const Channel *supports = world_look_up_channel(world, SUPPORT_CHANNEL);
+    world->view.supports = supports != NULL ? (float *)supports->words : NULL;
     world->view.spins = spins != NULL ? (vec4 *)spins->words : NULL;
 }
 
 MoteResult world_sort_particles(MoteWorld *world)
 {
+    MoteView *view = &world->view;
+    world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
+    return order_particles(world);
+}
+
+// All arrays into the order of the sorted keys. Removed particles have the largest ones: what is left is a shorter
+// array.
+static MoteResult order_particles(MoteWorld *world)
+{
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
-    functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
-
-    uint removed = 0; // they have the largest keys: what is left is a shorter array
-    if (view->kill_volume_count > 0 || world->has_marked) {
+    uint removed = 0;
+    if (world->guessing && !world->removing && !world->has_marked) {
+        if (view->kill_volume_count > 0) {
+            check_guess(world, GUESS_REMOVED);
+        }
+    } else if (view->kill_volume_count > 0 || world->has_marked) {
         functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
         world->has_marked = false;
     }
@@ -449,8 +512,7 @@ MoteResult world_sort_particles(MoteWorld *world)
         const Channel *channel = &world->channels[c];
         uint *const scratch = (uint *)view->estimates;
         gather_words(world, channel->words, scratch, channel->components);
-        functions->copy(world->backend, channel->words, scratch,
-                        sizeof(uint) * channel->components * view->particle_count);
+        copy_words(world, scratch, channel->words, channel->components);
     }
     const MoteResult result = removed > 0 ? world_reserve_particles(world, view->particle_count) : MOTE_OK;
     point_at_channels(world); // they may have moved
@@ -458,6 +520,16 @@ MoteResult world_sort_particles(MoteWorld *world)
 }
 
 // ---- Parameters --------------------------------------------------------------------------------------------
+
+static uint32_t missing_parts(const MoteWorld *world)
+{
+    const MoteView *view = &world->view;
+    const bool bounces = world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u;
+    return (view->has_solids == 0u ? WITHOUT_SOLIDS : 0u) | (view->dynamic_count == 0 ? WITHOUT_DYNAMICS : 0u) |
+           (world->colliders.field_count == 0 ? WITHOUT_FIELDS : 0u) |
+           (world->colliders.hull_count == 0 ? WITHOUT_HULLS : 0u) | (!world->obstacles ? WITHOUT_OBSTACLES : 0u) |
+           (!bounces ? WITHOUT_BOUNCES : 0u);
+}
 
 void world_set_parameters(MoteWorld *world, float time_step)
 {
@@ -511,6 +583,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->velocity_friction = settings->friction_model == MOTE_FRICTION_VELOCITY;
     view->stack_scaling = settings->stack_scaling;
     view->stack_ground = settings->stack_ground;
+    view->support_memory = fall > 0.0f && view->has_solids != 0u ? settings->support_memory : 0.0f;
     view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
     view->rolling = world->rolling && view->has_solids != 0u;
@@ -529,28 +602,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->counter_count = COUNTER_LIMIT;
     point_at_channels(world);
     view->dynamic_once = 1;
+    view->without = missing_parts(world);
     view->dynamic_bounce =
         view->dynamic_count > 0 && (world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u);
-}
-
-// ---- Health ------------------------------------------------------------------------------------------------
-
-static MoteResult check_health(MoteWorld *world)
-{
-    const BackendFunctions *functions = world->backend->functions;
-    const char *failure = functions->failure(world->backend);
-    if (failure != NULL) {
-        return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed in step %llu: %s", functions->name,
-                         (unsigned long long)world->steps, failure);
-    }
-    uint counters[COUNTER_LIMIT];
-    functions->download(world->backend, counters, world->view.counters, sizeof counters);
-    if (counters[COUNTER_UNHEALTHY] != 0) {
-        return mote_fail(MOTE_ERROR_UNSTABLE,
-                         "step %llu: %u particles, among them id %u, got a position that is not finite; they were left "
-                         "where they were healthy, at step %llu",
-                         (unsigned long long)world->steps, counters[COUNTER_UNHEALTHY],
-                         counters[COUNTER_UNHEALTHY_ID] - 1u, (unsigned long long)world->steps);
-    }
-    return MOTE_OK;
 }

@@ -61,6 +61,7 @@ static MoteResult check_settings(const MoteSettings *s)
         {"solid_density_weight", s->solid_density_weight, false},
         {"contact_relaxation", s->contact_relaxation, true},
         {"stack_scaling", s->stack_scaling, false},
+        {"support_memory", s->support_memory, false},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const float value = numbers[i].value;
@@ -86,6 +87,10 @@ static MoteResult check_settings(const MoteSettings *s)
                          "settings.contact_averaging, friction_model and stack_height are %u, %u and %u, expected 0 or "
                          "1 each",
                          s->contact_averaging, s->friction_model, s->stack_height);
+    }
+    if (s->support_memory >= 1.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "settings.support_memory is %g, expected less than 1",
+                         (double)s->support_memory);
     }
     if (s->solid_distance > s->support_ratio) {
         return mote_fail(MOTE_ERROR_INPUT, "settings.solid_distance is %g, expected at most support_ratio, which is %g",
@@ -123,6 +128,9 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     MoteResult result = MOTE_OK;
     if (settings->stack_height == MOTE_STACK_CONTACTS && world_look_up_channel(world, STACK_HEIGHT_CHANNEL) == NULL) {
         result = mote_world_add_channel(world, STACK_HEIGHT_CHANNEL, 1);
+    }
+    if (result == MOTE_OK && settings->support_memory > 0.0f && world_look_up_channel(world, SUPPORT_CHANNEL) == NULL) {
+        result = mote_world_add_channel(world, SUPPORT_CHANNEL, 1);
     }
     if (result == MOTE_OK && other_iterations && world->body_count > 0) {
         result = world_set_pulls(world);

@@ -50,6 +50,7 @@ typedef enum Capacity {
 } Capacity;
 
 #define SPIN_CHANNEL         "spin"         // rad/s and 0, of grains, where some roll
+#define SUPPORT_CHANNEL      "support"      // 0 to 1, of grains, where support is remembered
 #define STACK_HEIGHT_CHANNEL "stack_height" // m, where stacks are measured by contacts
 
 typedef struct Channel {
@@ -105,6 +106,19 @@ typedef struct DynamicShape {
     uint32_t sample_count;
 } DynamicShape;
 
+// Where a step can be taken up again: at its start, when the keys are sorted, when all arrays are in their order.
+typedef enum StepPoint { STEP_START, STEP_SORTED, STEP_ORDERED } StepPoint;
+
+// The view at those points of a step that was run on guesses, and at its end.
+typedef struct StepMarks {
+    MoteView sorted, ordered, ended;
+} StepMarks;
+
+enum {
+    STEP_BATCH = 8, // steps that are run before the host looks
+    SORT_WORDS = 4  // scratch of a sort, a particle
+};
+
 struct MoteWorld {
     Backend *backend;
     MoteSettings settings;
@@ -120,6 +134,7 @@ struct MoteWorld {
     bool has_fluid;                       // some particle there ever was is liquid
     bool sticky_materials, sticky_shapes; // some of them have adhesion
     bool bouncing, bouncing_shapes;       // some material, some shape has restitution
+    bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
     bool recording_forces;
     float last_time_step; // s; 0 before the first step
@@ -127,8 +142,15 @@ struct MoteWorld {
     uint32_t body_count, entry_count;
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
+    bool guessing;                    // this step's numbers are read at its end
+    bool removing;                    // particles were removed in the last step
+    uint32_t last_cells, last_blocks; // of cells and lists as last read; 0: never
+    StepMarks marks[STEP_BATCH];
     bool lists_are_current;  // neighbour lists belong to the current particles
     uint32_t listed_entries; // of `neighbours`: every list lies within them
+    bool hands_over;         // a renderer follows on the device: steps measure what it asks for, while they wait anyway
+    bool corners_are_current;
+    vec4 corners[2]; // of the box around the particles, if they are current
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     WorldColliders colliders;
@@ -166,11 +188,21 @@ Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
 RestState rest_state_measure(const MoteSettings *settings);
 
+// A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
+// read the counters. step.c
+MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
+// Whether `neighbours` has room for a sort of all particles.
+static inline bool world_sorts_in_lists(const MoteWorld *world)
+{
+    return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world->view.particle_count;
+}
 // Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
 MoteResult world_sort_particles(MoteWorld *world);
 // From sorted keys and predicted positions: the cells, and from them the lists one after the other.
 MoteResult world_build_cells(MoteWorld *world);
 MoteResult world_build_lists(MoteWorld *world);
+// The box around the particles as they are now, in `corners`. render_view.c
+void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`.
 void world_set_parameters(MoteWorld *world, float time_step);
 

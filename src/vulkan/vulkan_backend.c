@@ -12,9 +12,15 @@
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    const uint32_t count = kernel_invocations(kernel, view);
+    const uint32_t count = kernel_invocations(kernel, view), group = vulkan->programs->group;
+    const bool searches = kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours;
     if (count > 0 && vulkan_begin_timed(vulkan)) {
-        vulkan_launch(vulkan, (ProgramId)kernel, view, count);
+        if (searches && vulkan->programs->searches) {
+            vulkan_launch(vulkan, kernel == KERNEL_ID_count_neighbours ? PROGRAM_SEARCH_COUNT : PROGRAM_SEARCH_FILL,
+                          view, (view->cell_count + SEARCH_CELLS - 1) / SEARCH_CELLS * group);
+        } else {
+            vulkan_launch(vulkan, (ProgramId)kernel, view, count);
+        }
         vulkan_time(vulkan, (int)kernel, count);
     }
 }
@@ -22,6 +28,16 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 static void wait_for_all(Backend *backend)
 {
     vulkan_finish((VulkanBackend *)backend);
+}
+
+static MoteTimeline *hand_over(Backend *backend)
+{
+    VulkanBackend *vulkan = (VulkanBackend *)backend;
+    if (vulkan->timeline == NULL) {
+        return NULL;
+    }
+    vulkan_start(vulkan);
+    return &vulkan->timeline->shared;
 }
 
 static const char *failure(const Backend *backend)
@@ -62,6 +78,10 @@ static void destroy(Backend *backend)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
     vulkan_finish(vulkan);
+    vulkan_wait_for_renderer(vulkan);
+    if (vulkan->timeline != NULL) {
+        vulkan->shared->end_timeline(vulkan->shared, &vulkan->timeline->shared);
+    }
     vulkan_memory_destroy(vulkan);
     vulkan_commands_destroy(vulkan);
     vulkan_programs_release(vulkan->programs);
@@ -70,6 +90,7 @@ static void destroy(Backend *backend)
 
 static const BackendFunctions functions = {
     .name = "vulkan",
+    .guesses = true,
     .destroy = destroy,
     .allocate = vulkan_allocate,
     .release = vulkan_release,
@@ -83,6 +104,7 @@ static const BackendFunctions functions = {
     .scan = vulkan_scan,
     .find_bounds = vulkan_find_bounds,
     .wait = wait_for_all,
+    .hand_over = hand_over,
     .failure = failure,
     .read_timers = read_timers,
     .reset_timers = reset_timers,
@@ -102,6 +124,10 @@ MoteResult vulkan_backend_create(const MoteBackendOptions *options, Backend **ou
     vulkan->base.functions = &functions;
     vulkan->device = vulkan->programs->device;
     vulkan->same_device = vulkan->device != &vulkan->programs->own;
+    if (vulkan->same_device && options->shared_memory->make_timeline != NULL) {
+        vulkan->shared = options->shared_memory;
+        vulkan->timeline = (DeviceTimeline *)vulkan->shared->make_timeline(vulkan->shared, NULL); // its first member
+    }
     result = vulkan_commands_create(vulkan);
     result = result == MOTE_OK ? vulkan_memory_create(vulkan) : result;
     if (result != MOTE_OK) {

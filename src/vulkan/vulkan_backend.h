@@ -21,10 +21,16 @@ typedef enum ProgramId {
     PROGRAM_SCAN_SUMS,
     PROGRAM_SCAN_TILES,
     PROGRAM_BOUNDS,
+    PROGRAM_SEARCH_COUNT, // a cell at a time: instead of count_neighbours and fill_neighbours
+    PROGRAM_SEARCH_FILL,
     PROGRAM_COUNT
 } ProgramId;
 
-enum { PUSH_CONSTANT_BYTES = 64 };
+enum {
+    PUSH_CONSTANT_BYTES = 64,
+    SEARCH_CELLS = 8, // of a workgroup: shaders/solver/search.glsl
+    VARIANT_LIMIT = 8 // of a kernel: one for every world, and some for those that lack something
+};
 
 typedef struct VulkanPrograms {
     Device *device; // `own`, or a renderer's
@@ -34,12 +40,15 @@ typedef struct VulkanPrograms {
     uint32_t users;     // worlds
     uint32_t group;     // invocations of a workgroup, a power of two
     uint64_t max_bytes; // of a buffer
+    bool searches;      // can run PROGRAM_SEARCH_*
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout layout; // the view as a dynamic uniform buffer, and push constants
     VkPipelineCache cache;
     uint64_t cache_hash;   // of the file's contents
     pthread_mutex_t mutex; // of what follows
-    VkPipeline pipelines[PROGRAM_COUNT];
+    VkPipeline pipelines[PROGRAM_COUNT][VARIANT_LIMIT];
+    uint32_t variants[VARIANT_LIMIT]; // WITHOUT_* of view.h; the first 0
+    uint32_t variant_count;
     struct VulkanPrograms *next;
 } VulkanPrograms;
 
@@ -47,21 +56,24 @@ typedef struct VulkanPrograms {
 MoteResult vulkan_programs_acquire(const MoteBackendOptions *options, VulkanPrograms **out);
 void vulkan_programs_release(VulkanPrograms *programs);
 // Compiled when it is first used; VK_NULL_HANDLE and a message if that fails.
-VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program);
+// For worlds without something (WITHOUT_*) it may be one that is faster.
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t without);
 
 // ---- Pipelines between runs (vulkan_cache.c) ---------------------------------------------------------------
 
 // From the user's cache folder. A file that is not there, broken or of another driver is an empty cache.
 VkResult vulkan_cache_open(Device *device, VkPipelineCache *out, uint64_t *hash);
-// Writes what is new; nobody is told if that cannot be done.
+// What the driver gave, into its file; nobody is told if that cannot be done.
+void vulkan_cache_write(Device *device, const void *bytes, size_t size);
+// Writes what is new.
 void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash);
 
 // ---- A world's backend -------------------------------------------------------------------------------------
 
 enum {
-    VIEW_SLOTS = 256,       // views that can wait for the device
-    BATCH_LIMIT = 16,       // recordings that are kept; a step has four batches
-    TIME_SLOTS = 512,       // timed launches that can
+    VIEW_SLOTS = 1024,      // views that can wait for the device
+    BATCH_LIMIT = 16,       // recordings that are kept
+    TIME_SLOTS = 2048,      // timed launches that can
     UPLOAD_BYTES = 4 << 20, // staging memory each way
     DOWNLOAD_BYTES = 4 << 20,
     NO_TIMER = -1,
@@ -99,7 +111,9 @@ typedef struct VulkanBackend {
     Backend base;
     VulkanPrograms *programs;
     Device *device;
-    bool same_device; // as the renderer that it was made for
+    bool same_device;         // as the renderer that it was made for
+    MoteSharedMemory *shared; // the renderer's, of same_device
+    DeviceTimeline *timeline; // of same_device, if there is one
 
     // Commands (vulkan_commands.c)
     VkCommandPool pool;
@@ -108,6 +122,7 @@ typedef struct VulkanBackend {
     uint32_t command_count, command_capacity;
     uint64_t runs, recordings; // of batches
     VkFence fence;
+    bool started; // a batch that nobody has waited for yet
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet set;
     VkQueryPool queries;
@@ -145,6 +160,10 @@ void vulkan_commands_destroy(VulkanBackend *vulkan);
 bool vulkan_begin(VulkanBackend *vulkan);
 // Runs what was recorded and waits for it; false after a failure.
 bool vulkan_finish(VulkanBackend *vulkan);
+// Runs what was recorded without waiting; the timeline's value says when it is done.
+void vulkan_start(VulkanBackend *vulkan);
+// A renderer may be reading buffers still.
+void vulkan_wait_for_renderer(VulkanBackend *vulkan);
 // Each of these sees what the ones before it wrote.
 void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations);
 void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups);

@@ -71,6 +71,18 @@ VkResult vulkan_cache_open(Device *device, VkPipelineCache *out, uint64_t *hash)
     return result;
 }
 
+void vulkan_cache_write(Device *device, const void *bytes, size_t size)
+{
+    const uint64_t hash = hash_bytes(HASH_START, bytes, size);
+    char path[PATH_SIZE];
+    FileWriter writer;
+    if (cache_path(device, true, path) && file_writer_open(&writer, path) == MOTE_OK) {
+        fwrite(&hash, sizeof hash, 1, writer.stream);
+        fwrite(bytes, 1, size, writer.stream);
+        file_writer_commit(&writer);
+    }
+}
+
 void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash)
 {
     size_t size = 0;
@@ -78,15 +90,10 @@ void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash)
         size <= sizeof(VkPipelineCacheHeaderVersionOne)) {
         return; // the driver keeps its own, or nothing
     }
-    char path[PATH_SIZE], *bytes = malloc(size);
-    FileWriter writer;
-    if (bytes != NULL && vkGetPipelineCacheData(device->handle, cache, &size, bytes) == VK_SUCCESS) {
-        const uint64_t now = hash_bytes(HASH_START, bytes, size);
-        if (now != hash && cache_path(device, true, path) && file_writer_open(&writer, path) == MOTE_OK) {
-            fwrite(&now, sizeof now, 1, writer.stream);
-            fwrite(bytes, 1, size, writer.stream);
-            file_writer_commit(&writer);
-        }
+    char *bytes = malloc(size);
+    if (bytes != NULL && vkGetPipelineCacheData(device->handle, cache, &size, bytes) == VK_SUCCESS &&
+        hash_bytes(HASH_START, bytes, size) != hash) {
+        vulkan_cache_write(device, bytes, size);
     }
     free(bytes);
 }

@@ -109,11 +109,14 @@ void vulkan_commands_destroy(VulkanBackend *vulkan)
     free(vulkan->commands);
 }
 
+static void settle(VulkanBackend *vulkan);
+
 // ---- Remembering -------------------------------------------------------------------------------------------
 
 bool vulkan_begin(VulkanBackend *vulkan)
 {
     if (!vulkan->recording && vulkan->failure[0] == '\0') {
+        settle(vulkan);
         vulkan->recording = true;
         vulkan->command_count = 0;
         vulkan->view_count = vulkan->size_count = vulkan->pending_count = 0;
@@ -173,10 +176,10 @@ static uint32_t place_view(VulkanBackend *vulkan, const MoteView *view)
 }
 
 // A command that runs `program`; NULL if it cannot be had.
-static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, ProgramId program, const void *constants,
-                                  uint32_t bytes)
+static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, ProgramId program, uint32_t without,
+                                  const void *constants, uint32_t bytes)
 {
-    VkPipeline pipeline = vulkan_programs_pipeline(vulkan->programs, program);
+    VkPipeline pipeline = vulkan_programs_pipeline(vulkan->programs, program, without);
     if (pipeline == VK_NULL_HANDLE) {
         if (vulkan->failure[0] == '\0') {
             snprintf(vulkan->failure, sizeof vulkan->failure, "%s; try backend cpu", mote_error_message());
@@ -197,7 +200,7 @@ static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, Progr
 
 void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, NULL, 0);
+    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, view->without, NULL, 0);
     if (command == NULL) {
         return;
     }
@@ -213,7 +216,7 @@ void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view
 
 void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_DISPATCH, program, constants, bytes);
+    VulkanCommand *command = add_program(vulkan, COMMAND_DISPATCH, program, 0, constants, bytes);
     if (command != NULL) {
         command->groups = groups;
     }
@@ -222,7 +225,7 @@ void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *const
 void vulkan_dispatch_planned(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes,
                              VkBuffer sizes, VkDeviceSize offset)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_PLANNED, program, constants, bytes);
+    VulkanCommand *command = add_program(vulkan, COMMAND_PLANNED, program, 0, constants, bytes);
     if (command != NULL) {
         command->source = sizes;
         command->source_offset = offset;
@@ -421,11 +424,9 @@ static VulkanBatch *find_batch(VulkanBackend *vulkan)
     return oldest;
 }
 
-bool vulkan_finish(VulkanBackend *vulkan)
+// Work of a renderer that was promised on the timeline comes before what was recorded.
+static void submit(VulkanBackend *vulkan, bool signals)
 {
-    if (!vulkan->recording) {
-        return vulkan->failure[0] == '\0';
-    }
     Device *device = vulkan->device;
     vulkan->recording = false;
     vulkan->runs++;
@@ -434,14 +435,46 @@ bool vulkan_finish(VulkanBackend *vulkan)
     buffer_flush(device, &vulkan->upload);
     const VulkanBatch *batch = vulkan->failure[0] == '\0' ? find_batch(vulkan) : NULL;
     if (batch != NULL) {
-        VkResult result = device_submit_to_queue(device, batch->recorded, vulkan->fence);
-        result =
-            result == VK_SUCCESS ? vkWaitForFences(device->handle, 1, &vulkan->fence, VK_TRUE, UINT64_MAX) : result;
-        result = result == VK_SUCCESS ? vkResetFences(device->handle, 1, &vulkan->fence) : result;
+        const VkResult result =
+            device_submit_to_queue(device, batch->recorded, vulkan->fence, vulkan->timeline, signals);
+        vulkan->started = vulkan_check(vulkan, result, "starting the solver");
+    }
+}
+
+// Until what was submitted is done: its views, uploads and times may be used again.
+static void settle(VulkanBackend *vulkan)
+{
+    VkDevice device = vulkan->device->handle;
+    if (vulkan->started) {
+        vulkan->started = false;
+        VkResult result = vkWaitForFences(device, 1, &vulkan->fence, VK_TRUE, UINT64_MAX);
+        result = result == VK_SUCCESS ? vkResetFences(device, 1, &vulkan->fence) : result;
         if (vulkan_check(vulkan, result, "running the solver")) {
             collect_times(vulkan);
         }
     }
     vulkan_bury(vulkan);
+}
+
+void vulkan_start(VulkanBackend *vulkan)
+{
+    if (vulkan->recording) {
+        submit(vulkan, true);
+    }
+}
+
+void vulkan_wait_for_renderer(VulkanBackend *vulkan)
+{
+    if (vulkan->timeline != NULL) {
+        device_wait_for_timeline(vulkan->device, vulkan->timeline);
+    }
+}
+
+bool vulkan_finish(VulkanBackend *vulkan)
+{
+    if (vulkan->recording) {
+        submit(vulkan, false);
+    }
+    settle(vulkan);
     return vulkan->failure[0] == '\0';
 }

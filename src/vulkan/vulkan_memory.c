@@ -67,6 +67,7 @@ static void destroy_later(VulkanBackend *vulkan, Buffer *buffer)
         return;
     }
     vulkan_finish(vulkan);
+    vulkan_wait_for_renderer(vulkan);
     vulkan_forget_batches(vulkan);
     buffer_destroy(vulkan->device, buffer);
 }

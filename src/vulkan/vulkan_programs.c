@@ -18,6 +18,7 @@ static const char *const program_names[PROGRAM_COUNT] = {
     [PROGRAM_SORT_SCATTER] = "sort_scatter", [PROGRAM_SORT_COPY] = "sort_copy",
     [PROGRAM_SORT_SMALL] = "sort_small",     [PROGRAM_SCAN_SUMS] = "scan_sums",
     [PROGRAM_SCAN_TILES] = "scan_tiles",     [PROGRAM_BOUNDS] = "bounds",
+    [PROGRAM_SEARCH_COUNT] = "search_count", [PROGRAM_SEARCH_FILL] = "search_fill",
 };
 
 static const SolverShader *find_shader(ProgramId program)
@@ -61,7 +62,7 @@ static MoteResult check_view_layout(void)
 
 // ---- Pipelines ---------------------------------------------------------------------------------------------
 
-static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline *out)
+static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t without, VkPipeline *out)
 {
     const SolverShader *shader = find_shader(program);
     VkDevice device = programs->device->handle;
@@ -78,10 +79,15 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline 
     if (result != VK_SUCCESS) {
         return result;
     }
-    const VkSpecializationMapEntry entry = {0, 0, sizeof programs->group};
-    const VkSpecializationInfo constants = {1, &entry, sizeof programs->group, &programs->group};
+    const VkPipelineShaderStageCreateFlags subgroups = // of any size, without invocations that are not there
+        VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT |
+        VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    const uint32_t values[2] = {programs->group, without};
+    const VkSpecializationMapEntry entries[2] = {{0, 0, sizeof values[0]}, {1, sizeof values[0], sizeof values[1]}};
+    const VkSpecializationInfo constants = {2, entries, sizeof values, values};
     const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                               .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                        .flags = program >= PROGRAM_SEARCH_COUNT ? subgroups : 0,
                                                         .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                         .module = module,
                                                         .pName = "main",
@@ -95,12 +101,44 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, VkPipeline 
     return result;
 }
 
-VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program)
+// Kernels that take long and have much in them that most worlds lack. A device that runs both sides of a branch, as
+// software does, runs all of that for every particle.
+static bool has_variants(ProgramId program)
+{
+    switch ((int)program) {
+    case KERNEL_ID_stabilize_contacts:
+    case KERNEL_ID_solve_contacts:
+    case KERNEL_ID_density_lambda:
+    case KERNEL_ID_density_delta:
+    case KERNEL_ID_update_velocity:
+    case KERNEL_ID_smooth_velocity:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static uint32_t find_variant(VulkanPrograms *programs, uint32_t without)
+{
+    uint32_t v = 0;
+    while (v < programs->variant_count && programs->variants[v] != without) {
+        v++;
+    }
+    if (v == VARIANT_LIMIT) {
+        return 0; // the one for every world
+    }
+    programs->variants[v] = without;
+    programs->variant_count += v == programs->variant_count;
+    return v;
+}
+
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t without)
 {
     pthread_mutex_lock(&programs->mutex);
-    VkPipeline *pipeline = &programs->pipelines[program];
+    const uint32_t variant = has_variants(program) ? find_variant(programs, without) : 0;
+    VkPipeline *pipeline = &programs->pipelines[program][variant];
     if (*pipeline == VK_NULL_HANDLE) {
-        const VkResult result = compile(programs, program, pipeline);
+        const VkResult result = compile(programs, program, programs->variants[variant], pipeline);
         if (result != VK_SUCCESS) {
             *pipeline = VK_NULL_HANDLE;
             device_fail(result, program_names[program]);
@@ -118,8 +156,12 @@ static void choose_sizes(VulkanPrograms *programs)
 {
     VkPhysicalDeviceMaintenance4Properties limits = {.sType =
                                                          VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+    VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES,
+                                               .pNext = &limits};
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES, .pNext = &driver};
     VkPhysicalDeviceSubgroupProperties subgroup = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
-                                                   .pNext = &limits};
+                                                   .pNext = &sizes};
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                               .pNext = &subgroup};
     vkGetPhysicalDeviceProperties2(programs->device->physical, &properties);
@@ -127,6 +169,15 @@ static void choose_sizes(VulkanPrograms *programs)
                               ? limits.maxBufferSize
                               : programs->device->info.memory_bytes;
     programs->group = programs->device->info.software || subgroup.subgroupSize <= 16 ? 64 : 128;
+    const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    // Older software drivers end all loops of an invocation after 65535 turns, which cells of thousands of particles
+    // take.
+    int mesa = 0;
+    const bool limited = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE &&
+                         (sscanf(driver.driverInfo, "Mesa %d", &mesa) != 1 || mesa < 24);
+    programs->searches = !limited && (subgroup.supportedOperations & needed) == needed &&
+                         (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                         programs->group % sizes.maxSubgroupSize == 0;
 }
 
 static MoteResult create_layouts(VulkanPrograms *programs)
@@ -157,8 +208,8 @@ static void destroy(VulkanPrograms *programs)
 {
     if (programs->device != NULL && programs->device->handle != VK_NULL_HANDLE) {
         VkDevice device = programs->device->handle;
-        for (int i = 0; i < PROGRAM_COUNT; i++) {
-            vkDestroyPipeline(device, programs->pipelines[i], NULL);
+        for (int i = 0; i < PROGRAM_COUNT * VARIANT_LIMIT; i++) {
+            vkDestroyPipeline(device, programs->pipelines[i / VARIANT_LIMIT][i % VARIANT_LIMIT], NULL);
         }
         if (programs->cache != VK_NULL_HANDLE) {
             vulkan_cache_save(programs->device, programs->cache, programs->cache_hash);
@@ -189,6 +240,7 @@ static MoteResult create(const MoteBackendOptions *options, VulkanPrograms **out
     pthread_mutex_init(&programs->mutex, NULL);
     programs->asked = options->vulkan_device;
     programs->validate = options->validate;
+    programs->variant_count = 1; // the one without nothing
     MoteResult result = check_view_layout();
     if (result == MOTE_OK && options->shared_memory != NULL && options->shared_memory->vulkan_device != NULL) {
         programs->device = options->shared_memory->vulkan_device;

@@ -1,6 +1,7 @@
 // cuda_runtime.h - as much of the CUDA runtime as cuda/ uses, on the CPU: device memory is host memory, a launch is
 // a loop over blocks and threads, a stream has always finished. Tests run the CUDA backend's own code this way.
-// Memory that lavapipe exports is imported as the driver would (external_memory.h).
+// Memory that lavapipe exports is imported as the driver would (external_memory.h), and timeline semaphores, which it
+// does not export, as files in memory (external_semaphore.h).
 // Not covered by it: races between threads, the order of streams, host access to device pointers.
 #ifndef MOTE_CUDA_EMULATION_RUNTIME_H
 #define MOTE_CUDA_EMULATION_RUNTIME_H
@@ -149,6 +150,8 @@ static inline cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
     return cudaSuccess;
 }
+
+#include "external_semaphore.h"
 
 static inline cudaError_t cudaEventCreate(cudaEvent_t *event)
 {

@@ -3,4 +3,6 @@
 
 #include "../../cuda/cuda_memory.cu"
 
+#include "../../cuda/cuda_timeline.cu"
+
 #include "../../cuda/cuda_backend.cu"

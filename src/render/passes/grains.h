@@ -4,6 +4,6 @@
 
 #include "render/renderer.h"
 
-enum { GRAINS_LIST, GRAINS_LIST_ALL, GRAINS_MAP, GRAINS_DEPTH, GRAINS_INDEX };
+enum { GRAINS_LIST, GRAINS_LIST_ALL, GRAINS_MAP, GRAINS_NEAREST }; // and those of nearest.h
 
 #endif

@@ -5,9 +5,11 @@ enum { CLEAR, SUM, FIRST, RESOLVE, STEPS };
 
 MoteResult light_create(MoteRenderer *renderer, void **state)
 {
-    const SimpleShader shaders[STEPS] = {
-        {"light.comp", {CLEAR}}, {"light.comp", {SUM}}, {"light.comp", {FIRST}}, {"light.comp", {RESOLVE}}};
-    return simple_pass_create(renderer, shaders, STEPS, state);
+    SimpleShader shaders[2 * STEPS];
+    for (uint32_t i = 0; i < 2 * STEPS; i++) {
+        shaders[i] = (SimpleShader){"light.comp", {i % STEPS, i < STEPS ? 1 : 4}};
+    }
+    return simple_pass_create(renderer, shaders, 2 * STEPS, state);
 }
 
 MoteResult light_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -22,17 +24,18 @@ MoteResult light_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
         return result;
     }
     constants->light_sums = pass->buffer.address;
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[CLEAR], NULL, 0);
+    const VkPipeline *steps = pass->pipelines + (constants->thickness_channels == 1 ? 0 : STEPS);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, steps[CLEAR], NULL, 0);
     pass_dispatch(commands, texels, 64);
     pass_compute_barrier(commands);
     if (renderer->frame.liquid && constants->liquid_shadow > 0.0f) {
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[SUM], NULL, 0);
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, steps[SUM], NULL, 0);
         pass_dispatch(commands, constants->particle_count, 64);
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[FIRST], NULL, 0);
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, steps[FIRST], NULL, 0);
         pass_dispatch(commands, constants->particle_count, 64);
         pass_compute_barrier(commands);
     }
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[RESOLVE], NULL, 0);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, steps[RESOLVE], NULL, 0);
     pass_dispatch(commands, texels, 64);
     return MOTE_OK;
 }

@@ -2,6 +2,8 @@
 // sun sees them (shaders/render/grains.comp).
 #include "render/passes/grains.h"
 
+#include <math.h>
+
 enum { LIST, LIST_ALL, MAP, STEPS };
 
 MoteResult sift_create(MoteRenderer *renderer, void **state)
@@ -9,6 +11,16 @@ MoteResult sift_create(MoteRenderer *renderer, void **state)
     const SimpleShader shaders[STEPS] = {
         {"grains.comp", {GRAINS_LIST}}, {"grains.comp", {GRAINS_LIST_ALL}}, {"grains.comp", {GRAINS_MAP}}};
     return simple_pass_create(renderer, shaders, STEPS, state);
+}
+
+// All have the same size in the sun's map. Usually a few texels; where they are large, one invocation would keep all
+// others waiting, or come to what a driver lets loops do (nearest.glsl).
+static uint32_t slices_of_grain(const FrameConstants *constants)
+{
+    const float texels = fminf(constants->solid_radius * SUN_SIZE / constants->sun_map.x + 2.0f, SUN_SIZE);
+    const uint32_t slices = 1 + (uint32_t)(texels * texels) / (128 * 128);
+    const uint32_t most = UINT32_MAX / 2 / constants->particle_count; // invocations are counted in 32 bits
+    return slices < most ? slices : most > 0 ? most : 1;
 }
 
 MoteResult sift_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -35,8 +47,9 @@ MoteResult sift_record(MoteRenderer *renderer, void *state, VkCommandBuffer comm
     pass_bind(renderer, commands, compute, pass->pipelines[renderer->frame.spheres ? LIST_ALL : LIST], NULL, 0);
     pass_dispatch(commands, constants->particle_count, 64);
     pass_compute_barrier(commands);
-    pass_bind(renderer, commands, compute, pass->pipelines[MAP], NULL, 0);
-    pass_dispatch(commands, constants->particle_count, 64);
+    const uint32_t slices = slices_of_grain(constants);
+    pass_bind(renderer, commands, compute, pass->pipelines[MAP], &slices, sizeof slices);
+    pass_dispatch(commands, constants->particle_count * slices, 64);
     return MOTE_OK;
 }
 

@@ -3,38 +3,42 @@
 
 #include "base/error.h"
 
-// Specialisation of smooth.comp: method, direction, where it reads. It writes smooth_depth if it reads anything else,
-// else smooth_scratch. In between, both hold 1 / z; the last dispatch stores z.
+// Specialisation of smooth.comp: method, direction, where it reads and writes. In between, the planes hold 1 / z, or z
+// for the curvature flow; the last dispatch stores z.
 enum { METHOD_NARROW, METHOD_BILATERAL, METHOD_CURVATURE, METHOD_COPY };
 enum { ALONG_X, ALONG_Y, BOTH };
-enum { FROM_SPLATS, FROM_SMOOTH, FROM_SCRATCH };
+enum { SURFACE_DEPTH, SPLATS, PLANE_A, PLANE_B, SMOOTH_DEPTH = 0 };
 
 enum { FIRST_X, NEXT_X, NEXT_Y, CLEAN_UP, FILTER_PIPELINES };
 enum {
     NARROW = 0,
     BILATERAL = FILTER_PIPELINES,
     CURVATURE = 2 * FILTER_PIPELINES,
-    FLOW = CURVATURE + 1,
-    COPY = FLOW + 2
+    FLOW,
+    FLOW_BACK,
+    FLOW_END,
+    COPY,
+    PIPELINES
 };
 
 MoteResult smooth_create(MoteRenderer *renderer, void **state)
 {
-    const SimpleShader shaders[] = {
-        [NARROW + FIRST_X] = {"smooth.comp", {METHOD_NARROW, ALONG_X, FROM_SPLATS}},
-        [NARROW + NEXT_X] = {"smooth.comp", {METHOD_NARROW, ALONG_X, FROM_SCRATCH}},
-        [NARROW + NEXT_Y] = {"smooth.comp", {METHOD_NARROW, ALONG_Y, FROM_SMOOTH}},
-        [NARROW + CLEAN_UP] = {"smooth.comp", {METHOD_NARROW, BOTH, FROM_SCRATCH}},
-        [BILATERAL + FIRST_X] = {"smooth.comp", {METHOD_BILATERAL, ALONG_X, FROM_SPLATS}},
-        [BILATERAL + NEXT_X] = {"smooth.comp", {METHOD_BILATERAL, ALONG_X, FROM_SCRATCH}},
-        [BILATERAL + NEXT_Y] = {"smooth.comp", {METHOD_BILATERAL, ALONG_Y, FROM_SMOOTH}},
-        [BILATERAL + CLEAN_UP] = {"smooth.comp", {METHOD_BILATERAL, BOTH, FROM_SCRATCH}},
-        [CURVATURE] = {"smooth.comp", {METHOD_COPY, 1, FROM_SPLATS}}, // z, to start with
-        [FLOW] = {"smooth.comp", {METHOD_CURVATURE, 0, FROM_SMOOTH}},
-        [FLOW + 1] = {"smooth.comp", {METHOD_CURVATURE, 0, FROM_SCRATCH}},
-        [COPY] = {"smooth.comp", {METHOD_COPY, 1, FROM_SPLATS}},
+    const uint32_t splats = renderer->compute_splat ? SPLATS : SURFACE_DEPTH;
+    SimpleShader shaders[PIPELINES] = {
+        [CURVATURE] = {"smooth.comp", {METHOD_COPY, 1, splats, PLANE_A}}, // z, to start with
+        [FLOW] = {"smooth.comp", {METHOD_CURVATURE, 0, PLANE_A, PLANE_B}},
+        [FLOW_BACK] = {"smooth.comp", {METHOD_CURVATURE, 0, PLANE_B, PLANE_A}},
+        [FLOW_END] = {"smooth.comp", {METHOD_CURVATURE, 0, PLANE_B, SMOOTH_DEPTH}},
+        [COPY] = {"smooth.comp", {METHOD_COPY, 1, SURFACE_DEPTH, SMOOTH_DEPTH}},
     };
-    return simple_pass_create(renderer, shaders, sizeof shaders / sizeof shaders[0], state);
+    for (uint32_t method = METHOD_NARROW; method <= METHOD_BILATERAL; method++) {
+        SimpleShader *filter = shaders + method * FILTER_PIPELINES;
+        filter[FIRST_X] = (SimpleShader){"smooth.comp", {method, ALONG_X, splats, PLANE_A}};
+        filter[NEXT_X] = (SimpleShader){"smooth.comp", {method, ALONG_X, PLANE_B, PLANE_A}};
+        filter[NEXT_Y] = (SimpleShader){"smooth.comp", {method, ALONG_Y, PLANE_A, PLANE_B}};
+        filter[CLEAN_UP] = (SimpleShader){"smooth.comp", {method, BOTH, PLANE_B, SMOOTH_DEPTH}};
+    }
+    return simple_pass_create(renderer, shaders, PIPELINES, state);
 }
 
 static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer commands, int pipeline)
@@ -46,16 +50,23 @@ static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer 
 
 MoteResult smooth_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
-    const SimplePass *pass = state;
+    SimplePass *pass = state;
     const MoteLiquidLook *look = &renderer->frame.scene->liquid;
+    const size_t bytes = 2 * (size_t)renderer->width * renderer->height * sizeof(float);
+    const MoteResult result = buffer_reserve(&renderer->device, "smooth_planes", BUFFER_DEVICE, bytes, &pass->buffer);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    renderer->frame.constants.smooth_planes = pass->buffer.address;
     const uint32_t passes = look->smoothing_passes;
     const bool none = look->smoothing == MOTE_SMOOTHING_NONE || renderer->frame.spheres || passes == 0;
     if (none || !renderer->frame.liquid) {
         run(renderer, pass, commands, COPY);
     } else if (look->smoothing == MOTE_SMOOTHING_CURVATURE) {
         run(renderer, pass, commands, CURVATURE);
-        for (uint32_t i = 0; i < 2 * ((passes + 1) / 2); i++) { // in twos: the result must be in smooth_depth
-            run(renderer, pass, commands, FLOW + (int)(i % 2));
+        const uint32_t steps = 2 * ((passes + 1) / 2); // there and back
+        for (uint32_t i = 0; i < steps; i++) {
+            run(renderer, pass, commands, i % 2 == 0 ? FLOW : i + 1 == steps ? FLOW_END : FLOW_BACK);
         }
     } else {
         const int filter = look->smoothing == MOTE_SMOOTHING_BILATERAL ? BILATERAL : NARROW;

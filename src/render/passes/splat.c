@@ -1,16 +1,13 @@
 // splat.c - the nearest ellipsoid at every pixel, by whichever of two ways suits the device: an invocation a particle
 // with atomics (2 to 3 times faster on software devices), or a quad a particle, which GPUs are made for.
-#include "render/renderer.h"
+#include "render/passes/nearest.h"
 
 #include "base/error.h"
 #include <stdlib.h>
 
-enum { CLEAR, DEPTH, INDEX, STORE_DEPTH, STORE_BOTH, STEPS };
-
 typedef struct SplatPass {
-    VkPipeline steps[STEPS]; // compute
-    VkPipeline quads;        // all at once
-    Buffer splats;
+    Nearest compute;
+    VkPipeline quads; // all at once
 } SplatPass;
 
 MoteResult splat_create(MoteRenderer *renderer, void **state)
@@ -33,11 +30,7 @@ MoteResult splat_create(MoteRenderer *renderer, void **state)
                                             VK_COMPARE_OP_GREATER_OR_EQUAL}; // ties: the last, as in compute
         return pipeline_create_graphics(renderer, &quads, &pass->quads);
     }
-    MoteResult result = MOTE_OK;
-    for (uint32_t step = 0; step < STEPS && result == MOTE_OK; step++) {
-        result = pipeline_create_compute(renderer, "splat.comp", &step, 1, &pass->steps[step]);
-    }
-    return result;
+    return nearest_create(renderer, "splat.comp", 0, &pass->compute);
 }
 
 static void record_quads(MoteRenderer *renderer, SplatPass *pass, VkCommandBuffer commands)
@@ -52,24 +45,30 @@ static void record_quads(MoteRenderer *renderer, SplatPass *pass, VkCommandBuffe
     vkCmdEndRendering(commands);
 }
 
+static void copy_to_image(MoteRenderer *renderer, const Buffer *buffer, VkDeviceSize offset, Resource image,
+                          VkCommandBuffer commands)
+{
+    const VkBufferImageCopy region = {.bufferOffset = offset,
+                                      .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+                                      .imageExtent = {renderer->width, renderer->height, 1}};
+    vkCmdCopyBufferToImage(commands, buffer->handle, renderer->images[image].handle, VK_IMAGE_LAYOUT_GENERAL, 1,
+                           &region);
+}
+
 static MoteResult record_compute(MoteRenderer *renderer, SplatPass *pass, VkCommandBuffer commands)
 {
-    const uint32_t pixels = renderer->width * renderer->height;
-    const uint32_t counts[STEPS] = {pixels, renderer->frame.constants.particle_count,
-                                    renderer->frame.constants.particle_count, pixels, pixels};
-    const MoteResult result = buffer_reserve(&renderer->device, "splats", BUFFER_DEVICE,
-                                             (size_t)pixels * 2 * sizeof(uint32_t), &pass->splats);
+    FrameConstants *constants = &renderer->frame.constants;
+    const bool index = renderer->frame.needs_index;
+    const MoteResult result = nearest_record(renderer, &pass->compute, "splats", constants->particle_count, index,
+                                             &constants->splats, commands);
     if (result != MOTE_OK) {
         return result;
     }
-    renderer->frame.constants.splats = pass->splats.address;
-    for (uint32_t step = 0; step < STEPS; step++) {
-        const bool of_index = step == INDEX || step == STORE_BOTH;
-        if (of_index ? renderer->frame.needs_index : step != STORE_DEPTH || !renderer->frame.needs_index) {
-            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->steps[step], NULL, 0);
-            pass_dispatch(commands, counts[step], 64);
-            pass_compute_barrier(commands);
-        }
+    pass_before_transfer_barrier(commands);
+    copy_to_image(renderer, &pass->compute.buffer, 0, RESOURCE_surface_depth, commands);
+    if (index) {
+        const VkDeviceSize depths = (VkDeviceSize)renderer->width * renderer->height * sizeof(uint32_t);
+        copy_to_image(renderer, &pass->compute.buffer, depths, RESOURCE_surface_index, commands);
     }
     return MOTE_OK;
 }
@@ -91,10 +90,7 @@ void splat_destroy(MoteRenderer *renderer, void *state)
 {
     SplatPass *pass = state;
     if (pass != NULL) {
-        for (uint32_t step = 0; step < STEPS; step++) {
-            vkDestroyPipeline(renderer->device.handle, pass->steps[step], NULL);
-        }
-        buffer_destroy(&renderer->device, &pass->splats);
+        nearest_destroy(renderer, &pass->compute);
         vkDestroyPipeline(renderer->device.handle, pass->quads, NULL);
         free(pass);
     }

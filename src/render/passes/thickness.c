@@ -6,9 +6,11 @@ enum { PARTICLES, LEVEL, CONVERT, STEPS };
 
 MoteResult thickness_create(MoteRenderer *renderer, void **state)
 {
-    const SimpleShader shaders[STEPS] = {
-        {"thickness.comp", {PARTICLES}}, {"thickness.comp", {LEVEL}}, {"thickness.comp", {CONVERT}}};
-    return simple_pass_create(renderer, shaders, STEPS, state);
+    SimpleShader shaders[2 * STEPS];
+    for (uint32_t i = 0; i < 2 * STEPS; i++) {
+        shaders[i] = (SimpleShader){"thickness.comp", {i % STEPS, i < STEPS ? 1 : 4}};
+    }
+    return simple_pass_create(renderer, shaders, 2 * STEPS, state);
 }
 
 static uint32_t level_texels(const Picture *half, uint32_t level)
@@ -45,17 +47,18 @@ MoteResult thickness_record(MoteRenderer *renderer, void *state, VkCommandBuffer
         return result;
     }
     const VkPipelineBindPoint compute = VK_PIPELINE_BIND_POINT_COMPUTE;
+    const VkPipeline *steps = pass->pipelines + (renderer->frame.constants.thickness_channels == 1 ? 0 : STEPS);
     if (renderer->frame.liquid && !renderer->frame.spheres) {
-        pass_bind(renderer, commands, compute, pass->pipelines[PARTICLES], NULL, 0);
+        pass_bind(renderer, commands, compute, steps[PARTICLES], NULL, 0);
         pass_dispatch(commands, renderer->frame.constants.particle_count, 64);
         for (uint32_t level = THICKNESS_LEVELS - 1; level-- > 0;) {
             pass_compute_barrier(commands);
-            pass_bind(renderer, commands, compute, pass->pipelines[LEVEL], &level, sizeof level);
+            pass_bind(renderer, commands, compute, steps[LEVEL], &level, sizeof level);
             pass_dispatch(commands, level_texels(half, level), 64);
         }
         pass_compute_barrier(commands);
     }
-    pass_bind(renderer, commands, compute, pass->pipelines[CONVERT], NULL, 0);
+    pass_bind(renderer, commands, compute, steps[CONVERT], NULL, 0);
     pass_dispatch(commands, half->width * half->height, 64);
     return MOTE_OK;
 }

@@ -1,0 +1,30 @@
+// supports.h - what carried a grain in the last step begins to carry it in the next one: a warm start of contacts. Few
+// iterations of Jacobi carry a weight up through few layers, and what lies above them falls until it is caught; a pile
+// at rest that begins with most of its weight carried needs them for the rest only. All weights shrink alike, so that
+// slopes stand at the angles they would stand at anyway.
+#ifndef MOTE_SUPPORTS_H
+#define MOTE_SUPPORTS_H
+
+// The share of gravity that a grain begins the step without.
+FUNCTION float remembered_support(VIEW_COMMA uint i)
+{
+    if (PARAMETER(support_memory) <= 0.0f || is_fluid(LOAD(phases, i)) ||
+        (PARAMETER(member_count) != 0u && LOAD(members, i) != NONE)) {
+        return 0.0f;
+    }
+    return PARAMETER(support_memory) * LOAD(supports, i);
+}
+
+// `change` is what constraints did to its velocity in the step (m/s). What touches no other particle forgets: it flies,
+// or a shape carries it in a single iteration.
+FUNCTION void remember_support(VIEW_COMMA uint i, vec3 change)
+{
+    if (PARAMETER(support_memory) > 0.0f) {
+        const float weight = sqrtf(v3_dot(PARAMETER(gravity), PARAMETER(gravity))) * PARAMETER(time_step);
+        const float carried = remembered_support(VIEW_HERE_COMMA i) + v3_dot(change, PARAMETER(up)) / weight;
+        const bool touches = LOAD(pushes, i).w > 0.0f;
+        STORE(supports, i, touches ? min_f32(max_f32(carried, 0.0f), 1.0f) : 0.0f);
+    }
+}
+
+#endif

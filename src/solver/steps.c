@@ -1,0 +1,156 @@
+// steps.c - steps one after the other. A backend whose launches wait is not asked for numbers in the middle of a step:
+// the step guesses them from the last one, the device checks the guesses (check_guess), and what was guessed wrong is
+// run again from there. So the host waits once for up to STEP_BATCH steps.
+#include "solver/world.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <string.h>
+
+// How many of `count` steps can be run before the host must look. Unless it guesses, the host looks within each.
+static uint32_t choose_batch(MoteWorld *world, uint32_t count)
+{
+    world->guessing = world->backend->functions->guesses && world->last_cells > 0;
+    const bool reads = !world->guessing || !world_sorts_in_lists(world) ||
+                       (world->view.kill_volume_count > 0 && world->removing) || world->has_marked;
+    return reads ? 1 : count < STEP_BATCH ? count : STEP_BATCH;
+}
+
+// Takes back what the host has done since. Kernels have done nothing, and memory that has grown stays.
+static void go_back(MoteWorld *world, const MoteView *mark)
+{
+    MoteView view = *mark;
+#define BUFFER(type, name, capacity)                                                                                   \
+    if (CAPACITY_##capacity >= CAPACITY_CELLS && CAPACITY_##capacity <= CAPACITY_NEIGHBOURS) {                         \
+        view.name = world->view.name;                                                                                  \
+    }
+#include "kernels/view.def"
+    world->view = view;
+}
+
+// Where to go on in step `at` of the batch after a guess of it was wrong.
+static StepPoint correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], uint32_t at)
+{
+    const uint guess = counters[COUNTER_HALTED] - 1u;
+    const StepPoint point = guess == GUESS_REMOVED ? STEP_SORTED : STEP_ORDERED;
+    world->removing = world->removing || guess == GUESS_REMOVED;
+    world->last_cells = guess == GUESS_REMOVED ? world->last_cells : counters[COUNTER_CELLS];
+    world->last_blocks = guess == GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
+    go_back(world, point == STEP_SORTED ? &world->marks[at].sorted : &world->marks[at].ordered);
+    counters[COUNTER_HALTED] = 0;
+    counters[COUNTER_STEPS] = 0;
+    world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_LIMIT * sizeof *counters);
+    return point;
+}
+
+static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_LIMIT])
+{
+    const BackendFunctions *functions = world->backend->functions;
+    memset(counters, 0, COUNTER_LIMIT * sizeof *counters);
+    const char *failure = functions->failure(world->backend);
+    if (failure == NULL && (world->view.particle_count > 0 || world->view.dynamic_count > 0)) {
+        functions->download(world->backend, counters, world->view.counters, COUNTER_LIMIT * sizeof *counters);
+        failure = functions->failure(world->backend);
+    }
+    return failure == NULL ? MOTE_OK
+                           : mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed in step %llu: %s", functions->name,
+                                       (unsigned long long)world->steps, failure);
+}
+
+static MoteResult check_health(const MoteWorld *world, const uint counters[COUNTER_LIMIT])
+{
+    const unsigned long long step = world->steps;
+    if (counters[COUNTER_UNHEALTHY] != 0) {
+        return mote_fail(MOTE_ERROR_UNSTABLE,
+                         "step %llu: %u particles, among them id %u, got a position that is not finite; they were left "
+                         "where they were healthy, at step %llu",
+                         step, counters[COUNTER_UNHEALTHY], counters[COUNTER_UNHEALTHY_ID] - 1u, step);
+    }
+    if (counters[COUNTER_UNHEALTHY_SHAPE] != 0) {
+        return mote_fail(MOTE_ERROR_UNSTABLE,
+                         "step %llu: shape %u got a pose that is not finite; it was left where it was", step,
+                         counters[COUNTER_UNHEALTHY_SHAPE] - 1u);
+    }
+    return MOTE_OK;
+}
+
+// What the host guessed in the last step, as it was.
+static void learn(MoteWorld *world, const uint counters[COUNTER_LIMIT])
+{
+    if (world->guessing && world->view.particle_count > 0) {
+        world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];
+        world->last_blocks = counters[COUNTER_BLOCKS];
+        world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
+    }
+    world->removing = counters[COUNTER_REMOVED] > 0;
+}
+
+// Runs up to `count` steps, fewer if one goes wrong or removes particles.
+static MoteResult run_batch(MoteWorld *world, float time_step, uint32_t count)
+{
+    uint counters[COUNTER_LIMIT];
+    StepPoint from = STEP_START;
+    for (uint32_t first = 0;;) {
+        for (uint32_t s = first; s < count; s++) {
+            const StepPoint point = s == first ? from : STEP_START;
+            const MoteResult result = world_run_step(world, time_step, point, s == 0, &world->marks[s]);
+            if (result != MOTE_OK) {
+                return result;
+            }
+            world->last_time_step = time_step;
+        }
+        if (world->hands_over && world->view.particle_count > 0) {
+            world_measure_bounds(world); // with the wait that comes now anyway
+        }
+        const MoteResult read = read_counters(world, counters);
+        if (read != MOTE_OK) {
+            return read;
+        }
+        const uint32_t at = first + counters[COUNTER_STEPS];
+        MOTE_ASSERT(at < count);
+        if (counters[COUNTER_HALTED] == 0 || counters[COUNTER_HALTED] == 1u + GUESS_HEALTH) {
+            if (counters[COUNTER_HALTED] != 0) {
+                go_back(world, &world->marks[at].ended);
+                world->corners_are_current = false;
+            }
+            learn(world, counters);
+            world->steps += at;
+            const MoteResult healthy = check_health(world, counters);
+            world->steps += healthy == MOTE_OK;
+            return healthy;
+        }
+        from = correct_guess(world, counters, at);
+        first = at;
+        count = from == STEP_SORTED ? at + 1 : count; // the others may remove some as well
+    }
+}
+
+MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done)
+{
+    const uint64_t begin = world->steps;
+    MoteResult result = MOTE_OK;
+    if (!(time_step > 0.0f) || !isfinite(time_step) || !isfinite(1.0f / time_step)) {
+        result = mote_fail(MOTE_ERROR_INPUT, "time step is %g s, expected a positive number that has an inverse",
+                           (double)time_step);
+    }
+    while (world->steps - begin < count && result == MOTE_OK) {
+        const float last_time_step = world->last_time_step;
+        const uint64_t steps = world->steps;
+        result = run_batch(world, time_step, choose_batch(world, count - (uint32_t)(steps - begin)));
+        world->guessing = false;
+        world->view.guessing = 0;
+        world->view.without = 0;     // anything may come before the next launch
+        if (world->steps == steps) { // not one went well
+            world->last_time_step = last_time_step;
+        }
+    }
+    if (done != NULL) {
+        *done = (uint32_t)(world->steps - begin);
+    }
+    return result;
+}
+
+MoteResult mote_world_step(MoteWorld *world, float time_step)
+{
+    return mote_world_steps(world, time_step, 1, NULL);
+}
