@@ -415,6 +415,13 @@ MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
 // may be NULL, is how many went well.
 MOTE_API MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done);
 
+// Makes the world ready for a step that `before` of a call's steps come before: its gravity, shapes and kill volumes,
+// as many as before, none with a mass; nothing else. On a GPU it may be asked for the same step again.
+typedef MoteResult MoteStepPreparation(void *context, uint32_t before);
+// mote_world_steps with something that moves between them. `prepare` may be NULL.
+MOTE_API MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t count,
+                                              MoteStepPreparation *prepare, void *context, uint32_t *done);
+
 MOTE_API uint32_t mote_world_particle_count(const MoteWorld *world);
 MOTE_API float mote_world_particle_mass(const MoteWorld *world,
                                         float density); // kg, of one particle of a fluid of `density` kg/m^3

@@ -18,13 +18,12 @@ uint32_t simulation_emitter_count(const MoteSimulation *simulation)
     return SCENE_COUNT(&simulation->scene->values, emitter);
 }
 
-static void evaluate(MoteSimulation *simulation)
+static void evaluate(MoteSimulation *simulation, uint64_t step)
 {
     const MoteScene *scene = simulation->scene;
     if (scene->track_count == 0) {
         return; // the copies made at the start hold for ever
     }
-    const uint64_t step = simulation->steps;
     scene_values_at(scene, simulation_time_of_step(simulation, step > 0 ? step - 1 : 0), &simulation->before);
     scene_values_at(scene, simulation_time_of_step(simulation, step), &simulation->from);
     scene_values_at(scene, simulation_time_of_step(simulation, step + 1), &simulation->to);
@@ -118,7 +117,7 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     for (uint32_t i = 0; i < scene->track_count; i++) {
         simulation->animated[scene_keys[scene->tracks[i].key].section] = true;
     }
-    evaluate(simulation);
+    evaluate(simulation, simulation->steps);
     simulation->settings = *SCENE_AT(&simulation->from, solver, 0);
     MoteResult result = mote_world_create(&simulation->settings, options, &simulation->world);
     if (result == MOTE_OK) { // before bodies, whose groups come after the materials'
@@ -207,40 +206,58 @@ static MoteResult emit(MoteSimulation *simulation)
     return MOTE_OK;
 }
 
-// Whether something other than the world itself changes between the steps of a frame.
-static bool changes_in_frame(const MoteSimulation *simulation)
+// What keyframes say of the world's surroundings in a step. It depends on nothing but the step.
+static MoteResult prepare(void *context, uint32_t before)
 {
-    const SceneValues *values = &simulation->scene->values;
-    bool changes = simulation->scene->track_count > 0 || simulation_emitter_count(simulation) > 0;
-    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
-        changes = changes || SCENE_AT(values, collider, i)->mesh_sequence != NULL;
-    }
-    return changes;
-}
-
-// The next step, or the next `count` if nothing changes between them.
-static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
-{
-    evaluate(simulation);
+    MoteSimulation *simulation = context;
+    evaluate(simulation, simulation->steps + before);
     MoteResult result = set_settings(simulation);
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_collider]) {
         result = set_colliders(simulation);
     }
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
+        result = set_kill_volumes(simulation);
+    }
+    return result;
+}
+
+// Whether something happens between the steps of a frame that cannot be undone, or needs memory: particles come, meshes
+// move, settings change other than gravity; or colliders are moved beside others that have a mass.
+static bool stops_between_steps(const MoteSimulation *simulation)
+{
+    const MoteScene *scene = simulation->scene;
+    bool stops = simulation_emitter_count(simulation) > 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, collider); i++) {
+        const SceneCollider *collider = SCENE_AT(&scene->values, collider, i);
+        const bool beside = simulation->animated[SCENE_SECTION_collider] && scene_collider_has_mass(collider);
+        stops = stops || collider->mesh_sequence != NULL || beside;
+    }
+    for (uint32_t i = 0; i < scene->track_count; i++) {
+        const SceneKey *key = &scene_keys[scene->tracks[i].key];
+        stops = stops || (key->section == SCENE_SECTION_solver && strcmp(key->name, "gravity") != 0);
+    }
+    return stops;
+}
+
+// The next step, or the next `count` if nothing stops them.
+static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
+{
+    const bool moves = count > 1 && simulation->scene->track_count > 0;
+    MoteResult result = moves ? MOTE_OK : prepare(simulation, 0);
     if (result == MOTE_OK) {
         result = scene_move_collider_meshes(
             simulation->scene, simulation->world, simulation_time_of_step(simulation, simulation->steps),
             simulation_time_of_step(simulation, simulation->steps + 1), simulation->collider_meshes);
-    }
-    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
-        result = set_kill_volumes(simulation);
     }
     if (result == MOTE_OK) {
         result = emit(simulation);
     }
     if (result == MOTE_OK) {
         // The whole clock's first step, not a difference of two times: every step is then equally long.
+        const float time_step = (float)simulation_time_of_step(simulation, 1);
         uint32_t done = 0;
-        result = mote_world_steps(simulation->world, (float)simulation_time_of_step(simulation, 1), count, &done);
+        result =
+            mote_world_prepared_steps(simulation->world, time_step, count, moves ? prepare : NULL, simulation, &done);
         simulation->steps += done;
     }
     return result;
@@ -254,10 +271,10 @@ MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
             simulation->scene->path, (unsigned long long)simulation->steps, mote_simulation_time(simulation));
     }
     const uint32_t substeps = SCENE_AT(&simulation->scene->values, solver, 0)->substeps;
-    const bool changes = changes_in_frame(simulation);
+    const bool stops = stops_between_steps(simulation);
     do {
         const uint32_t left = substeps - (uint32_t)(simulation->steps % substeps);
-        const MoteResult result = run_steps(simulation, changes ? 1 : left);
+        const MoteResult result = run_steps(simulation, stops ? 1 : left);
         if (result != MOTE_OK) {
             simulation->failed = true;
             return result;

@@ -85,15 +85,35 @@ static void learn(MoteWorld *world, const uint counters[COUNTER_LIMIT])
     world->removing = counters[COUNTER_REMOVED] > 0;
 }
 
+typedef struct Preparation {
+    MoteStepPreparation *prepare; // or NULL
+    void *context;
+    uint64_t begin; // the world's steps when it was asked for more
+} Preparation;
+
+// Step `s` of a batch. One that is run again from where a guess was wrong finds what later steps were prepared with.
+static MoteResult run_step(MoteWorld *world, const Preparation *preparation, float time_step, StepPoint from,
+                           uint32_t s)
+{
+    if (preparation->prepare != NULL) {
+        const uint32_t before = (uint32_t)(world->steps - preparation->begin) + s;
+        const MoteResult prepared = preparation->prepare(preparation->context, before);
+        if (prepared != MOTE_OK) {
+            return prepared;
+        }
+    }
+    return world_run_step(world, time_step, from, s == 0, &world->marks[s]);
+}
+
 // Runs up to `count` steps, fewer if one goes wrong or removes particles.
-static MoteResult run_batch(MoteWorld *world, float time_step, uint32_t count)
+static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, float time_step, uint32_t count)
 {
     uint counters[COUNTER_LIMIT];
     StepPoint from = STEP_START;
     for (uint32_t first = 0;;) {
         for (uint32_t s = first; s < count; s++) {
             const StepPoint point = s == first ? from : STEP_START;
-            const MoteResult result = world_run_step(world, time_step, point, s == 0, &world->marks[s]);
+            const MoteResult result = run_step(world, preparation, time_step, point, s);
             if (result != MOTE_OK) {
                 return result;
             }
@@ -125,8 +145,10 @@ static MoteResult run_batch(MoteWorld *world, float time_step, uint32_t count)
     }
 }
 
-MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done)
+MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t count, MoteStepPreparation *prepare,
+                                     void *context, uint32_t *done)
 {
+    const Preparation preparation = {prepare, context, world->steps};
     const uint64_t begin = world->steps;
     MoteResult result = MOTE_OK;
     if (!(time_step > 0.0f) || !isfinite(time_step) || !isfinite(1.0f / time_step)) {
@@ -136,7 +158,7 @@ MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, u
     while (world->steps - begin < count && result == MOTE_OK) {
         const float last_time_step = world->last_time_step;
         const uint64_t steps = world->steps;
-        result = run_batch(world, time_step, choose_batch(world, count - (uint32_t)(steps - begin)));
+        result = run_batch(world, &preparation, time_step, choose_batch(world, count - (uint32_t)(steps - begin)));
         world->guessing = false;
         world->view.guessing = 0;
         world->view.without = 0;     // anything may come before the next launch
@@ -148,6 +170,11 @@ MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, u
         *done = (uint32_t)(world->steps - begin);
     }
     return result;
+}
+
+MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done)
+{
+    return mote_world_prepared_steps(world, time_step, count, NULL, NULL, done);
 }
 
 MoteResult mote_world_step(MoteWorld *world, float time_step)
