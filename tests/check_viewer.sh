@@ -133,16 +133,16 @@ move 330 480 20
 wait steps 25
 state $work/held.json
 lift
-wait steps 3
+wait steps 12
 state $work/let_go.json
 drag left 400 300 430 260 3 ctrl
-wait steps 3
+wait steps 12
 state $work/thrown.json
 key P
-wait steps 3
+wait steps 12
 state $work/poured.json
 key X
-wait steps 3
+wait steps 12
 state $work/flipped.json
 key Space
 wait settled
@@ -350,7 +350,7 @@ move 200 50 10
 wait steps 40
 state $work/lifted.json
 lift
-wait steps 3
+wait steps 12
 state $work/dropped.json
 key 1
 wait pictures 2

@@ -309,7 +309,8 @@ static MoteResult play_wait(Script *script, App *app, char **words, uint32_t cou
     } else if (strcmp(what, "frame") == 0) {
         script->wait_frame = (uint64_t)fmax(number, 0.0);
     } else if (strcmp(what, "steps") == 0) {
-        script->wait_frame = app->picture.frame + (uint64_t)fmax(number, 1.0);
+        script->wait_frame = (app->picture.frame > app->status.frame ? app->picture.frame : app->status.frame) +
+                             (uint64_t)fmax(number, 1.0);
     } else if (strcmp(what, "reload") == 0) {
         script->wait_reloads = (uint64_t)fmax(number, 0.0);
     } else if (strcmp(what, "shaders") == 0) {
