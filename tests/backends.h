@@ -87,6 +87,9 @@ static inline int set_up_backend(void **state)
 #define ON_EVERY_BACKEND(test)                                                                                         \
     ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "portable cpu", 1), ON_BACKEND(test, "cuda", 2),                      \
         ON_BACKEND(test, "vulkan", 3)
+// Tests that take long: the portable kernels are those of the emulated CUDA backend, to the bit.
+#define ON_CPU_AND_CUDA(test) ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "cuda", 2)
+#define ON_CPU_AND_GPUS(test) ON_CPU_AND_CUDA(test), ON_BACKEND(test, "vulkan", 3)
 
 static inline struct CMUnitTest test_row(const char *name, CMUnitTestFunction body, const TestBackend *backend)
 {

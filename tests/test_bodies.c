@@ -339,13 +339,13 @@ static void a_box_bounces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EVERY_BACKEND(flight_keeps_momentum),
+        ON_CPU_AND_GPUS(flight_keeps_momentum),
         ON_EVERY_BACKEND(spin_is_kept),
-        ON_EVERY_BACKEND(soft_flight),
+        ON_CPU_AND_GPUS(soft_flight),
         ON_EVERY_BACKEND(degenerate_bodies_rest),
-        ON_EVERY_BACKEND(clusters_bend),
-        ON_EVERY_BACKEND(plastic_bodies_keep_their_dents),
-        ON_EVERY_BACKEND(block_holds_and_slides_at_60_hz),
+        ON_CPU_AND_GPUS(clusters_bend),
+        ON_CPU_AND_GPUS(plastic_bodies_keep_their_dents),
+        ON_CPU_AND_GPUS(block_holds_and_slides_at_60_hz),
         ON_BACKEND(block_holds_and_slides_at_240_hz, "cpu", 0),
         ON_EVERY_BACKEND(a_box_bounces),
     };

@@ -49,7 +49,7 @@ static void pouring_for_twenty_seconds(void **state)
 static void pouring_on_emulated_cuda(void **state)
 {
     (void)state;
-    run("cup", NULL, 0, "cuda", 300);
+    run("cup", NULL, 0, "cuda", 150);
 }
 
 // The bilateral constraint pulls as well as pushes: a full cup that is dropped in from above and sloshes.
@@ -71,7 +71,7 @@ static void a_bowl_for_twenty_seconds(void **state)
 static void a_bowl_on_emulated_cuda(void **state)
 {
     (void)state;
-    run("bowl", NULL, 0, "cuda", 240);
+    run("bowl", NULL, 0, "cuda", 120);
 }
 
 int main(void)

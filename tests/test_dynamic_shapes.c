@@ -639,10 +639,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(mass_and_inertia), ON_EVERY_BACKEND(bad_shapes),
         ON_EVERY_BACKEND(free_flight),      ON_EVERY_BACKEND(one_drop),
-        ON_EVERY_BACKEND(bouncing_drop),    ON_EVERY_BACKEND(jet),
-        ON_EVERY_BACKEND(rests_on_ground),  ON_EVERY_BACKEND(falls_do_not_rebound),
+        ON_EVERY_BACKEND(bouncing_drop),    ON_CPU_AND_GPUS(jet),
+        ON_EVERY_BACKEND(rests_on_ground),  ON_CPU_AND_GPUS(falls_do_not_rebound),
         ON_EVERY_BACKEND(slides_and_stops), ON_EVERY_BACKEND(bounces),
-        ON_EVERY_BACKEND(stack_of_boxes),   ON_EVERY_BACKEND(floats_or_sinks),
+        ON_CPU_AND_GPUS(stack_of_boxes),    ON_CPU_AND_GPUS(floats_or_sinks),
         ON_EVERY_BACKEND(bodies_and_pins),  ON_EVERY_BACKEND(threads_do_not_matter),
         ON_EVERY_BACKEND(snapshots),        cmocka_unit_test(backends_agree),
     };

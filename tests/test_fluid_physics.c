@@ -3,11 +3,6 @@
 #define VULKAN_VALIDATE false // many steps
 #include "backends.h"
 
-// Long runs: not on the portable CPU kernels too, which the emulated CUDA backend has in common.
-#define ON_CPU_AND_CUDA(test) ON_BACKEND(test, "cpu", 0), ON_BACKEND(test, "cuda", 2)
-// The shorter ones on Vulkan, too, which takes long in software.
-#define ON_CPU_AND_GPUS(test) ON_CPU_AND_CUDA(test), ON_BACKEND(test, "vulkan", 3)
-
 // A block of nx * ny * nz particles whose first cell begins at the corner, turning about its centre.
 static void add_turning_block(MoteWorld *world, uint32_t nx, uint32_t ny, uint32_t nz, MoteVec3 corner,
                               MoteVec3 velocity, float spin)
