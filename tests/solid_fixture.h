@@ -169,9 +169,7 @@ static inline void sum_forces(MoteWorld *world, uint32_t kind, double sum[3])
 
 static inline void run(MoteWorld *world, double seconds, double rate)
 {
-    for (int i = 0; i < (int)(seconds * rate + 0.5); i++) {
-        expect_ok(mote_world_step(world, (float)(1.0 / rate)));
-    }
+    expect_ok(mote_world_steps(world, (float)(1.0 / rate), (uint32_t)(seconds * rate + 0.5), NULL));
 }
 
 #endif

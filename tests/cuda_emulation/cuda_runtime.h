@@ -49,13 +49,15 @@ struct cudaDeviceProp {
     int major, minor;
 };
 
-// The kernels' threads are independent: any order will do.
+// The kernels' threads are independent: any order will do. Waking another CPU for a few blocks takes longer than they
+// do.
 #define MOTE_LAUNCH(kernel, blocks, threads, stream, argument)                                                         \
     do {                                                                                                               \
         const unsigned launch_blocks = (blocks);                                                                       \
         const auto launch_argument = (argument);                                                                       \
-        _Pragma("omp parallel for schedule(static)") for (unsigned launch_block = 0; launch_block < launch_blocks;     \
-                                                          launch_block++)                                              \
+        _Pragma("omp parallel for schedule(static) if (launch_blocks > 4)") for (unsigned launch_block = 0;            \
+                                                                                 launch_block < launch_blocks;         \
+                                                                                 launch_block++)                       \
         {                                                                                                              \
             blockIdx.x = launch_block;                                                                                 \
             blockDim.x = (threads);                                                                                    \
