@@ -274,8 +274,8 @@ if unshare -rm true 2>/dev/null; then
     ! grep -q partial stdout || fail "a full disk: a part of a file was left"
     status=0
     # shellcheck disable=SC2016
-    unshare -rm sh -c 'mount -t tmpfs -o size=8k none full && "$@"; status=$?; ls full; exit $status' sh \
-        "$mote" render "$scene" --size 320x180 --frames :12 --out full/film.mp4 --quiet >stdout 2>stderr || status=$?
+    unshare -rm sh -c 'mount -t tmpfs -o size=4k none full && "$@"; status=$?; ls full; exit $status' sh \
+        "$mote" render "$scene" --size 640x360 --frames :12 --out full/film.mp4 --quiet >stdout 2>stderr || status=$?
     ((status == 1)) || fail "a film on a full disk: status $status"
     warns "No space left on device"
     [[ ! -s stdout ]] || fail "a film on a full disk left $(cat stdout)"
