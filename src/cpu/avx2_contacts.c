@@ -80,10 +80,9 @@ static void run_marked(RangeFunction *kernel, const MoteView *view, uint first, 
 void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_stabilize_contacts];
-    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
-        const Eight p = load_eight(view->positions + i, step);
+        const Eight p = load_consecutive(view->positions + i);
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];
@@ -102,15 +101,14 @@ void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
     if (view->dynamic_count > 0 && begin < end) { // what is left out gives shapes nothing
         memset(view->push_rows + (size_t)PUSH_SLOTS * begin, 0xff, (size_t)PUSH_SLOTS * (end - begin) * sizeof(uint));
     }
-    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     bool sweeps = false;
     for (uint s = 0; s < view->shape_count; s++) {
         sweeps |= shape_is_solid(view->shapes[s]);
     }
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
-        const Eight p = load_eight(view->predicted + i, step);
-        const __m256 travelled = sweeps ? distances(p, load_eight(view->positions + i, step)) : _mm256_setzero_ps();
+        const Eight p = load_consecutive(view->predicted + i);
+        const __m256 travelled = sweeps ? distances(p, load_consecutive(view->positions + i)) : _mm256_setzero_ps();
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];

@@ -8,19 +8,12 @@
 // Squares of numbers up to this are floats; what is beyond, or no number, is left to the portable kernels.
 #define FARTHEST 1e18f
 
-static inline Eight load_from(const vec4 *data, uint first)
-{
-    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-    return load_eight(data + first, step);
-}
-
-static inline void store_from(vec4 *data, uint first, Eight v)
+static inline void store_consecutive(vec4 *to, Eight v)
 {
     const Eight rows =
         transpose_eight(_mm256_castps256_ps128(v.x), _mm256_castps256_ps128(v.y), _mm256_castps256_ps128(v.z),
                         _mm256_castps256_ps128(v.w), _mm256_extractf128_ps(v.x, 1), _mm256_extractf128_ps(v.y, 1),
                         _mm256_extractf128_ps(v.z, 1), _mm256_extractf128_ps(v.w, 1)); // of particles n and n + 4
-    vec4 *const to = data + first;
     _mm_store_ps(&to[0].x, _mm256_castps256_ps128(rows.x));
     _mm_store_ps(&to[1].x, _mm256_castps256_ps128(rows.y));
     _mm_store_ps(&to[2].x, _mm256_castps256_ps128(rows.z));
@@ -67,8 +60,8 @@ void avx2_predict(const MoteView *view, uint begin, uint end)
                            _mm256_set1_ps(view->gravity.z), _mm256_setzero_ps()};
     uint i = begin;
     for (; view->support_memory <= 0.0f && i + 8u <= end; i += 8u) {
-        const Eight position = load_from(view->positions, i);
-        const Eight falling = add_scaled(load_from(view->velocities, i), gravity, dt);
+        const Eight position = load_consecutive(view->positions + i);
+        const Eight falling = add_scaled(load_consecutive(view->velocities + i), gravity, dt);
         Eight velocity = {_mm256_mul_ps(_mm256_mul_ps(falling.x, decay), _mm256_set1_ps(mask.x)),
                           _mm256_mul_ps(_mm256_mul_ps(falling.y, decay), _mm256_set1_ps(mask.y)),
                           _mm256_mul_ps(_mm256_mul_ps(falling.z, decay), _mm256_set1_ps(mask.z)), falling.w};
@@ -80,8 +73,8 @@ void avx2_predict(const MoteView *view, uint begin, uint end)
             kernel(view, i, i + 8u);
             continue;
         }
-        store_from(view->velocities, i, velocity);
-        store_from(view->predicted, i, moved);
+        store_consecutive(view->velocities + i, velocity);
+        store_consecutive(view->predicted + i, moved);
     }
     kernel(view, i, end);
 }
@@ -133,7 +126,7 @@ void avx2_assign_keys(const MoteView *view, uint begin, uint end)
             kernel(view, i, i + 8u);
             continue;
         }
-        const Eight p = load_from(view->predicted, i);
+        const Eight p = load_consecutive(view->predicted + i);
         const __m256i x = cell_coordinates(p.x, lower.x, size), y = cell_coordinates(p.y, lower.y, size),
                       z = cell_coordinates(p.z, lower.z, size);
         store_keys(view->keys + i, _mm256_castsi256_si128(x), _mm256_castsi256_si128(y), _mm256_castsi256_si128(z));
@@ -155,8 +148,8 @@ void avx2_update_velocity(const MoteView *view, uint begin, uint end)
     const __m256 sleepy = _mm256_set1_ps(view->sleep_distance * view->sleep_distance);
     uint i = begin;
     for (; plain && i + 8u <= end; i += 8u) {
-        const Eight start = load_from(view->positions, i), before = load_from(view->velocities, i);
-        Eight last = load_from(view->predicted, i);
+        const Eight start = load_consecutive(view->positions + i), before = load_consecutive(view->velocities + i);
+        Eight last = load_consecutive(view->predicted + i);
         const Eight moved = {_mm256_sub_ps(last.x, start.x), _mm256_sub_ps(last.y, start.y),
                              _mm256_sub_ps(last.z, start.z), zero};
         Eight velocity = {_mm256_mul_ps(moved.x, rate), _mm256_mul_ps(moved.y, rate), _mm256_mul_ps(moved.z, rate),
@@ -170,9 +163,9 @@ void avx2_update_velocity(const MoteView *view, uint begin, uint end)
         const __m256 asleep = _mm256_cmp_ps(squared_length(moved), sleepy, _CMP_LT_OQ); // UPP eq. 14
         last = select_eight(last, start, asleep);
         velocity = select_eight(velocity, (Eight){zero, zero, zero, velocity.w}, asleep);
-        store_from(view->predicted, i, last);
-        store_from(view->positions, i, last);
-        store_from(view->velocities, i, velocity);
+        store_consecutive(view->predicted + i, last);
+        store_consecutive(view->positions + i, last);
+        store_consecutive(view->velocities + i, velocity);
     }
     kernel(view, i, end);
 }

@@ -109,11 +109,14 @@ void avx2_make_columns(const MoteView *view, uint begin, uint end)
 }
 
 // The positions of eight consecutive particles, as far as there are so many. `columns` may be NULL.
-static inline Eight load_consecutive(const MoteView *view, const Columns *columns, uint first)
+static inline Eight positions_from(const MoteView *view, const Columns *columns, uint first)
 {
     if (columns != NULL) {
         return (Eight){_mm256_loadu_ps(columns->x + first), _mm256_loadu_ps(columns->y + first),
                        _mm256_loadu_ps(columns->z + first), _mm256_setzero_ps()};
+    }
+    if (first + 8u <= view->particle_count) {
+        return load_consecutive(view->predicted + first);
     }
     uint offsets[8];
     for (uint lane = 0; lane < 8; lane++) {
@@ -160,7 +163,7 @@ static bool collect(const MoteView *view, const Columns *columns, uint cell, Can
     for (uint r = 0; r < run_count; r++) {
         for (uint first = runs[r].x; first < runs[r].y; first += 8) {
             const uint left = runs[r].y - first < 8u ? runs[r].y - first : 8u;
-            const Eight p = load_consecutive(view, columns, first);
+            const Eight p = positions_from(view, columns, first);
             const uint marks = near_box(&box, p, squared_support) & ((1u << left) - 1u);
             if (cell_first - first < left) { // its own are all kept, and in order
                 to->own = to->count + (uint)__builtin_popcount(marks & ((1u << (cell_first - first)) - 1u));

@@ -66,6 +66,13 @@ static inline Eight load_eight(const vec4 *data, const uint *indices)
                            load_one(data, indices[6]), load_one(data, indices[7]));
 }
 
+// data[0] to data[7].
+static inline Eight load_consecutive(const vec4 *data)
+{
+    return transpose_eight(load_one(data, 0), load_one(data, 1), load_one(data, 2), load_one(data, 3),
+                           load_one(data, 4), load_one(data, 5), load_one(data, 6), load_one(data, 7));
+}
+
 static inline __m256 dot_eight(__m256 x, __m256 y, __m256 z)
 {
     return _mm256_fmadd_ps(x, x, _mm256_fmadd_ps(y, y, _mm256_mul_ps(z, z)));
