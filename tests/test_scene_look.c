@@ -59,7 +59,7 @@ static void check_default_look(const MoteRenderScene *look)
     expect_vector(sky->sun_color, 1, 0.95, 0.85, 1e-6);
     assert_true(sky->brightness == 0.8f && sky->sun_elevation == 40.0f && sky->sun_azimuth == 30.0f);
     const MoteGroundLook *ground = &look->ground;
-    assert_true(ground->visible && ground->height == 0.0f && ground->grid == 1.0f && ground->fade == 40.0f);
+    assert_true(ground->visible && ground->height == 0.0f && ground->grid == 1.0f && ground->fade == 100.0f);
     assert_true(look->picture.exposure == 0.0f && look->picture.antialias && look->picture.saturation == 1.1f);
     assert_true(look->material_count >= 1);
     expect_vector(look->materials[0].color, 0.2, 0.5, 0.8, 1e-6);
