@@ -632,6 +632,8 @@ bool add_list(const ImDrawList *from, DrawList *to)
         out->clip[2] = static_cast<int32_t>(command.ClipRect.z);
         out->clip[3] = static_cast<int32_t>(command.ClipRect.w);
         out->texture = static_cast<uint32_t>(reinterpret_cast<intptr_t>(command.GetTexID()));
+        out->opaque = out->texture == TEXTURE_SCENE;
+        out->exact = out->texture == TEXTURE_FONT;
         out->first_index = to->index_count + command.IdxOffset;
         out->index_count = command.ElemCount;
         for (uint32_t i = 0; i < command.ElemCount; i++) {
@@ -665,6 +667,7 @@ bool panel_create(float scale)
     ImFontConfig font;
     font.SizePixels = std::floor(13.0f * scale);
     io.Fonts->AddFontDefault(&font);
+    io.Fonts->Flags |= ImFontAtlasFlags_NoBakedLines; // which lie between pixels; letters do not
     ImGui::StyleColorsDark();
     ImGui::GetStyle().ScaleAllSizes(scale);
     ImGui::GetStyle().WindowRounding = 5.0f;
