@@ -49,7 +49,7 @@ struct Artist {
     Block between_positions, between_rotations, between_shapes, between_instances;
     double cost[SCALE_STEPS], last_cost; // s, of pictures of a size, measured
     uint64_t drawn_count;
-    uint64_t drawn_moment, drawn_request, drawn_layout;
+    uint64_t drawn_model, drawn_moment, drawn_request, drawn_layout;
     double drawn_between, drawn_scale, still_since;
     VideoWriter film;
     uint32_t film_width, film_height;
@@ -360,12 +360,15 @@ static const double scale_steps[SCALE_STEPS] = {1.0, 0.75, 0.5, 0.35};
 
 // As large as twenty pictures a second allow, where smaller ones are faster; where nothing moves, as large as the
 // window. What a size costs is found by drawing it.
-static double choose_scale(Artist *artist, const ArtistRequest *request, bool still)
+static double choose_scale(Artist *artist, const ArtistRequest *request, bool still, bool first)
 {
     const double target = 0.05;
     const double *cost = artist->cost;
     if (request->scale > 0.0f) {
         return (double)request->scale;
+    }
+    if (first && artist->film.process == 0) {
+        return scale_steps[SCALE_STEPS - 2]; // of a scene: something to look at, soon
     }
     if (still || artist->film.process != 0) {
         return 1.0;
@@ -695,9 +698,10 @@ static double work(Artist *artist, const Orders *orders)
                          between != artist->drawn_between;
     artist->still_since = changed ? now : artist->still_since;
     const bool still = now - artist->still_since > 0.25;
-    const double scale = choose_scale(artist, &orders->request, still);
+    const double scale = choose_scale(artist, &orders->request, still, moment->model->number != artist->drawn_model);
     if (changed || (still && scale > artist->drawn_scale)) {
         draw_and_show(artist, moment, between, scale, &orders->request, orders->requests);
+        artist->drawn_model = moment->model->number;
         artist->drawn_moment = moment->number;
         artist->drawn_request = orders->requests;
         artist->drawn_between = between;

@@ -42,6 +42,7 @@ struct Simulator {
     Hands hands;
     uint64_t models;
     bool paused, failed, forces_wanted;
+    bool unseen; // a scene was loaded, and no picture of it was drawn yet
     uint32_t steps_wanted;
     double speed, next_frame, frame_seconds, statistics_time;
     uint64_t timing_start;
@@ -430,6 +431,7 @@ static void load(Simulator *simulator, const char *path, bool fresh)
     simulator->statistics_time = 0.0;
     simulator->timing_start = 0;
     simulator->next_frame = clock_seconds();
+    simulator->unseen = true;
     say(simulator, "");
     publish(simulator);
 }
@@ -677,6 +679,18 @@ static bool next_command(Simulator *simulator, double seconds, SimulatorCommand 
     return found;
 }
 
+// A scene begins when its first picture is there: until then the cores are the picture's.
+static bool is_unseen(Simulator *simulator)
+{
+    if (simulator->unseen) {
+        mtx_lock(&simulator->pool.mutex);
+        simulator->unseen = simulator->pool.published_is_new;
+        mtx_unlock(&simulator->pool.mutex);
+        simulator->next_frame = clock_seconds();
+    }
+    return simulator->unseen;
+}
+
 static int run(void *data)
 {
     Simulator *simulator = data;
@@ -684,7 +698,8 @@ static int run(void *data)
     for (;;) {
         const bool stepping = simulator->steps_wanted > 0;
         const bool running = simulator->model != NULL && (!simulator->paused || stepping);
-        const double left = stepping ? 0.0 : simulator->next_frame - clock_seconds();
+        const bool unseen = running && is_unseen(simulator);
+        const double left = unseen ? 0.005 : stepping ? 0.0 : simulator->next_frame - clock_seconds();
         SimulatorCommand command;
         if (next_command(simulator, running ? fmax(left, 0.0) : -1.0, &command)) {
             const bool going_on = obey(simulator, &command);
@@ -694,7 +709,7 @@ static int run(void *data)
             }
             continue;
         }
-        if (!running || (!stepping && simulator->next_frame > clock_seconds())) {
+        if (!running || unseen || (!stepping && simulator->next_frame > clock_seconds())) {
             continue;
         }
         simulator->steps_wanted -= stepping ? 1 : 0;
