@@ -155,6 +155,13 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "most_answer_seconds", json_real(answer_at(app, 0.95)));
     json_object_set_new(root, "answers", json_integer((json_int_t)app->answer_count));
     json_object_set_new(root, "resident_bytes", json_integer(resident_bytes()));
+    char *clipboard = SDL_GetClipboardText();
+    json_object_set_new(root, "clipboard", json_string(clipboard != NULL ? clipboard : ""));
+    SDL_free(clipboard);
+    json_object_set_new(root, "ui_scale", json_real((double)app->ui_scale));
+    json_object_set_new(root, "colliders", json_integer(s->measures.shapes));
+    json_object_set_new(root, "recent", json_integer(app->recent_count));
+    json_object_set_new(root, "backend", json_string(s->backend));
     json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
     json_object_set_new(
         root, "validation_messages",

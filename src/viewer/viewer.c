@@ -110,7 +110,8 @@ static MoteResult begin(App *app)
     if (result != MOTE_OK) {
         return result;
     }
-    if (!panel_create(app->settings.ui_scale > 0.0f ? app->settings.ui_scale : display_scale(app))) {
+    app->ui_scale = app->settings.ui_scale > 0.0f ? app->settings.ui_scale : display_scale(app);
+    if (!panel_create(app->ui_scale)) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the panel");
     }
     uint32_t width, height;
@@ -183,19 +184,35 @@ static void take_picture(void *data, const ArtistPicture *picture, const uint8_t
     app->redraw = true;
 }
 
+// A value more for every graph, with each moment that is shown; a new scene begins them anew.
 static void note_history(App *app)
 {
     if (app->picture.moment == app->history_moment) {
         return;
     }
     app->history_moment = app->picture.moment;
-    const MoteStatistics *s = &app->status.statistics;
-    const float values[APP_HISTORIES] = {(float)(1e3 * app->status.frame_seconds), (float)(1e3 * app->picture.seconds),
-                                         app->status.has_statistics ? (float)(100.0 * s->density_error_mean) : 0.0f,
-                                         app->status.has_statistics ? (float)s->kinetic_energy : 0.0f,
-                                         (float)(100.0 * app->status.measures.overlap_mean)};
-    for (int i = 0; i < APP_HISTORIES; i++) {
-        app->history[i][app->history_at] = values[i];
+    if (app->picture.model != app->history_model) {
+        app->history_model = app->picture.model;
+        app->history_at = app->history_count = 0;
+    }
+    const SimulatorStatus *status = &app->status;
+    const MoteStatistics *s = &status->statistics;
+    const bool known = status->has_statistics;
+    const double values[PANEL_HISTORIES] = {1e3 * status->frame_seconds,
+                                            1e3 * app->picture.seconds,
+                                            known ? 100.0 * s->density_error_mean : 0.0,
+                                            100.0 * status->measures.overlap_mean,
+                                            known ? s->kinetic_energy : 0.0,
+                                            known ? s->kinetic_energy + s->potential_energy : 0.0};
+    for (int i = 0; i < PANEL_HISTORIES; i++) {
+        app->history[i][app->history_at] = (float)values[i];
+    }
+    for (uint32_t i = 0; i < status->timing_count && i < STATUS_TIMINGS; i++) {
+        app->history_timings[i][app->history_at] =
+            status->timing_frames > 0 ? (float)(status->timings[i].milliseconds / (double)status->timing_frames) : 0.0f;
+    }
+    for (uint32_t i = 0; i < app->drawing.pass_count && i < ARTIST_PASSES; i++) {
+        app->history_passes[i][app->history_at] = (float)app->drawing.passes[i].milliseconds;
     }
     app->history_at = (app->history_at + 1) % PANEL_HISTORY;
     app->history_count += app->history_count < PANEL_HISTORY ? 1 : 0;
@@ -289,14 +306,9 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         actions[i] = (PanelAction){app->settings.keys[i], action_rows[i].group, action_rows[i].meaning};
     }
     const SimulatorStatus *s = &app->status;
-    static char counts[512];
-    const Measures *m = &s->measures;
-    snprintf(counts, sizeof counts,
-             "constraints: %u density, %llu contacts of particles,\n%u of shape matching, %u colliders\n"
-             "particles: %u liquid, %u grains, %u of bodies\n%llu pairs of neighbours\n"
-             "contacts overlap %.3f %% mean, %.2f %% max",
-             m->liquid, (unsigned long long)m->contacts, m->clusters, m->shapes, m->liquid, m->grains, m->members,
-             (unsigned long long)m->neighbour_pairs, 100.0 * m->overlap_mean, 100.0 * m->overlap_max);
+    static char hint[160];
+    snprintf(hint, sizeof hint, "%s: help   left drag: turn   wheel: nearer   %s: pause   Shift + drag: hold",
+             app->settings.keys[ACTION_help], app->settings.keys[ACTION_pause]);
     *facts = (PanelFacts){
         .panel = app->panel,
         .help = app->help,
@@ -338,11 +350,9 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .device = &app->drawing.device,
         .interop = &app->drawing.interop,
         .view = app_view(app),
-        .history_frame = app->history[0],
-        .history_picture = app->history[1],
-        .history_density = app->history[2],
-        .history_energy = app->history[3],
-        .history_overlap = app->history[4],
+        .history = app->history[0],
+        .history_timings = app->history_timings[0],
+        .history_passes = app->history_passes[0],
         .history_at = app->history_at,
         .history_count = app->history_count,
         .actions = actions,
@@ -355,8 +365,8 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .inspected = app->inspected,
         .marks = app->marks,
         .mark_count = app->mark_count,
-        .counts = counts,
-        .hint = app->settings.help_shown || app->options->script != NULL ? "" : app->settings.keys[ACTION_help],
+        .measures = &s->measures,
+        .hint = app->settings.help_shown ? "" : hint,
     };
 }
 
