@@ -134,15 +134,17 @@ wait shown 3
 text exposure
 wait shown 3
 state $work/before_slider.json
-drag left 861 271 879 271 6
+drag left 867 271 885 271 6
 wait settled
 state $work/slider.json
 click 958 271
+wait shown 3
 wait settled
 state $work/undone.json
-drag left 861 271 879 271 6
+drag left 867 271 885 271 6
 wait settled
 click 946 183
+wait shown 3
 wait file $work/scene_changed.json
 # Out of the text field, then the cork ball by its middle, under water.
 click 100 600
@@ -419,7 +421,9 @@ wait shown 3
 click 860 271
 wait shown 3
 text no_sky.hdr
+wait shown 3
 key Return
+wait shown 3
 wait settled
 state $work/words.json
 click 100 600
@@ -427,6 +431,7 @@ key R
 wait loaded
 state $work/no_sky.json
 click 958 271
+wait shown 3
 wait settled
 key R
 wait loaded
@@ -509,10 +514,24 @@ is large "s['particles'] == 100000 and s['first_picture_seconds'] < 5 * $late"
 is large "s['median_answer_seconds'] < 0.05 * $late and s['worst_lag_pictures'] <= 2"
 report large
 
-# ---- A film that is ended by closing the window and by Ctrl-C, at several moments ----
+# ---- Ctrl-C while it starts; a film that is ended by closing the window and by Ctrl-C, at several moments ----
 cat >"$work/film.py" <<'EOF'
 import glob, json, os, signal, subprocess, sys, time
 mote, scene, work = sys.argv[1:]
+def interruptible(): # which shells keep from jobs
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+# While it starts, loads and draws for the first time. Before it listens, the signal itself ends it.
+for i, delay in enumerate([0.02, 0.2, 0.5, 1.0]):
+    folder = "%s/early_%d" % (work, i)
+    viewer = subprocess.Popen([mote, "view", scene, "--settings", folder + ".settings", "--size", "320x200", "--out", folder],
+                              stderr=subprocess.PIPE, start_new_session=True, preexec_fn=interruptible)
+    time.sleep(delay)
+    viewer.send_signal(signal.SIGINT)
+    message = viewer.communicate(timeout=120)[1].decode()
+    assert viewer.returncode in (130, -signal.SIGINT) and not message, "after %g s: status %d, %s" % (delay, viewer.returncode, message)
+    assert not os.path.exists(folder), "files after %g s" % delay
+    if os.path.exists(folder + ".settings"):
+        json.load(open(folder + ".settings"))
 for i, (steps, delay, way) in enumerate([(0, 0.0, "INT"), (2, 0.1, "INT"), (0, 0.0, "close"), (3, 0.0, "close")]):
     folder, begun = "%s/film_%d" % (work, i), "%s/film_%d.begun" % (work, i)
     lines = ["wait loaded", "wait frame 1", "key M"] + (["wait steps %d" % steps] if steps else [])
@@ -520,7 +539,7 @@ for i, (steps, delay, way) in enumerate([(0, 0.0, "INT"), (2, 0.1, "INT"), (0, 0
     open(work + "/film.script", "w").write("\n".join(lines) + "\n")
     viewer = subprocess.Popen([mote, "view", scene, "--settings", "none", "--size", "320x200", "--no-panel", "--script",
                                work + "/film.script", "--out", folder], stderr=subprocess.PIPE, start_new_session=True,
-                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) # which shells keep from jobs
+                              preexec_fn=interruptible)
     if way == "INT":
         while not os.path.exists(begun) and viewer.poll() is None:
             time.sleep(0.01)
@@ -538,8 +557,8 @@ for i, (steps, delay, way) in enumerate([(0, 0.0, "INT"), (2, 0.1, "INT"), (0, 0
         recorded = json.load(open(begun))["recorded"]
         assert frames >= max(recorded, 1), "%d frames, of %d that were recorded" % (frames, recorded)
 EOF
-python3 "$work/film.py" "$mote" "$source_folder/scenes/small/dam_break.json" "$work" || fail "a film that was cut short"
-checks=$((checks + 4))
+python3 "$work/film.py" "$mote" "$source_folder/scenes/small/dam_break.json" "$work" || fail "an end at a bad moment"
+checks=$((checks + 8))
 
 # ---- Sizes, a file that changes, real events of the X server ----
 {
@@ -641,15 +660,26 @@ is shown_again 's["view"] == "density" and s["picture_hash"] != by_x["picture_ha
 is full_screen 's["width"] == 1200 and s["height"] == 800'
 is by_x 's["own_camera"] and s["view"] == "particles" and s["validation_messages"] == 0'
 
-# ---- A display with twice as many dots to the inch ----
-start_display -screen 0 1600x1000x24 -dpi 192
-play dense "$scene" --size 1400x900 --scale 0.25 --paused <<EOF
+# ---- A panel twice as large, as on displays of high density ----
+settings=$work/dense_viewer.json
+echo '{"ui_scale": 2}' >"$settings"
+play dense "$scene" --size 1200x800 --scale 0.25 --paused <<EOF
 wait loaded
 wait settled
+# Find the exposure, where it is in a panel of that size, and pull its slider.
+click 700 404
+wait shown 3
+text exposure
+wait shown 3
 state $work/dense.json
+drag left 958 534 996 534 6
+wait settled
+state $work/dense_slider.json
 quit
 EOF
 is dense 's["ui_scale"] == 2 and s["error"] == ""'
+is dense_slider 's["changes"] == 1 and sum(s["picture_mean"]) > 1.05 * sum(dense["picture_mean"])'
+settings=none
 
 # ---- A round of random input ----
 "$source_folder/tools/soak-viewer" "$mote" 1 7 >"$work/stdout" 2>"$work/stderr" || fail "tools/soak-viewer"

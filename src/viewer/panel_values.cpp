@@ -207,7 +207,7 @@ void element_rows(uint32_t section, uint32_t element, const PanelHost *host)
     if (!ImGui::BeginTable("##values", 4, ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_PadOuterX)) {
         return;
     }
-    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.25f);
+    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch, 1.5f);
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch, 1.0f);
     ImGui::TableSetupColumn("R", ImGuiTableColumnFlags_WidthFixed, 8 * scale);
     ImGui::TableSetupColumn("x", ImGuiTableColumnFlags_WidthFixed, 16 * scale);

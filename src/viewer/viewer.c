@@ -132,6 +132,9 @@ static MoteResult begin(App *app)
 
 static void end(App *app)
 {
+    if (app->window != NULL) {
+        SDL_HideWindow(app->window); // the last frame, picture or film may take a while to complete
+    }
     if (app->simulator != NULL) {
         simulator_stop(app->simulator);
     }
@@ -184,15 +187,15 @@ static void take_picture(void *data, const ArtistPicture *picture, const uint8_t
     app->redraw = true;
 }
 
-// A value more for every graph, with each moment that is shown; a new scene begins them anew.
+// A value more for every graph, with each moment; a new scene begins them anew.
 static void note_history(App *app)
 {
-    if (app->picture.moment == app->history_moment) {
+    if (app->status.moment == app->history_moment) {
         return;
     }
-    app->history_moment = app->picture.moment;
-    if (app->picture.model != app->history_model) {
-        app->history_model = app->picture.model;
+    app->history_moment = app->status.moment;
+    if (app->status.model != app->history_model) {
+        app->history_model = app->status.model;
         app->history_at = app->history_count = 0;
     }
     const SimulatorStatus *status = &app->status;
@@ -268,8 +271,8 @@ static MoteResult listen(App *app, double now)
             app->worst_lag = lag > app->worst_lag ? lag : app->worst_lag;
             app->lag_request = 0;
         }
-        note_history(app);
     }
+    note_history(app);
     app_follow_pick(app);
     app_show_inspected(app);
     measure_rates(app, now);
