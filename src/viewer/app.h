@@ -104,7 +104,6 @@ typedef struct App {
     double worst_answer;         // s, from an event to the window that shows what it did
     double answers[APP_ANSWERS]; // the last ones, a ring
     uint64_t answer_count;       // all
-    uint64_t worst_lag, lag_request, lag_picture;
     float history[PANEL_HISTORIES][PANEL_HISTORY];
     float history_timings[STATUS_TIMINGS][PANEL_HISTORY], history_passes[ARTIST_PASSES][PANEL_HISTORY];
     uint32_t history_at, history_count;

@@ -25,6 +25,8 @@ struct Artist {
     bool quit, called_on;
     ArtistRequest request;
     uint64_t requests;
+    uint64_t lag_request,
+        lag_picture; // a request that no picture answers yet, 0 is none; how many there were before it
     ArtistStatus status;
     ArtistPicture picture;
     uint8_t *pixels; // of the picture
@@ -70,6 +72,10 @@ uint64_t artist_ask(Artist *artist, const ArtistRequest *request)
     if (artist->requests == 0 || memcmp(&artist->request, request, sizeof *request) != 0) {
         artist->request = *request;
         artist->requests++;
+        if (artist->lag_request == 0) {
+            artist->lag_request = artist->requests;
+            artist->lag_picture = artist->picture.number;
+        }
         call(artist);
     }
     const uint64_t number = artist->requests;
@@ -342,6 +348,11 @@ static MoteResult show(Artist *artist, const Moment *moment, const ArtistPicture
     const uint64_t number = artist->picture.number + 1;
     artist->picture = *about;
     artist->picture.number = number;
+    if (artist->lag_request > 0 && about->request >= artist->lag_request) {
+        const uint64_t lag = number - artist->lag_picture;
+        artist->status.worst_lag = lag > artist->status.worst_lag ? lag : artist->status.worst_lag;
+        artist->lag_request = 0;
+    }
     artist->picture.moment = moment->number;
     artist->picture.frame = moment->frame;
     artist->picture.model = moment->model->number;

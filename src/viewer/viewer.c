@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "viewer/give_way.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static float display_scale(const App *app)
 
 static MoteResult begin(App *app)
 {
+    thread_come_first();
     const ViewerOptions *options = app->options;
     if (options->settings == NULL || options->settings[0] != '\0') {
         if (settings_load(options->settings, &app->settings) != MOTE_OK) {
@@ -266,11 +268,6 @@ static MoteResult listen(App *app, double now)
         if (!app->own_camera) {
             app->camera = app->picture.camera;
         }
-        if (app->lag_request > 0 && app->picture.request >= app->lag_request) {
-            const uint64_t lag = app->picture.number - app->lag_picture;
-            app->worst_lag = lag > app->worst_lag ? lag : app->worst_lag;
-            app->lag_request = 0;
-        }
     }
     note_history(app);
     app_follow_pick(app);
@@ -294,12 +291,7 @@ static void ask(App *app)
         request.camera = app->camera;
     }
     snprintf(request.view, sizeof request.view, "%s", app_view(app));
-    const uint64_t number = artist_ask(app->artist, &request);
-    if (number != app->request && app->lag_request == 0) {
-        app->lag_request = number;
-        app->lag_picture = app->picture.number;
-    }
-    app->request = number;
+    app->request = artist_ask(app->artist, &request);
 }
 
 static void fill_facts(App *app, double now, PanelFacts *facts)
