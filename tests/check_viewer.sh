@@ -287,6 +287,9 @@ wait seconds 0.3
 pad leftx 0
 wait settled
 state $work/steered.json
+key F
+wait settled
+state $work/framed.json
 key Home
 wait settled
 key F5
@@ -345,6 +348,8 @@ is bookmarked 'distance(s["camera_position"], no_key["camera_position"]) < 1e-4 
 is flown 'abs(sum((a - b) * (c - b) for a, b, c in zip(s["camera_position"], bookmarked["camera_position"], bookmarked["camera_target"])) / distance(bookmarked["camera_position"], bookmarked["camera_target"]) / distance(s["camera_position"], bookmarked["camera_position"]) - 1) < 1e-3'
 is risen 's["camera_position"][1] > flown["camera_position"][1] + 0.1 and s["camera_position"][0] == flown["camera_position"][0]'
 is steered 's["camera_position"][0] > risen["camera_position"][0] + 0.1 and s["camera_position"][1] == risen["camera_position"][1]'
+# All particles: from where the camera was, towards their middle.
+is framed 's["own_camera"] and max(abs(s["camera_target"][0]), abs(s["camera_target"][2])) < 0.15 and s["picture_hash"] != steered["picture_hash"]'
 is later 's["frame"] == saved["frame"] + 2 and s["picture_hash"] != saved["picture_hash"]'
 is loaded 's["frame"] == saved["frame"] and s["error"] == ""'
 is followed 's["marks"] > 5 and "of a body" in s["inspected"] and "force_bodies" in s["inspected"] and "neighbours" in s["inspected"]'
@@ -409,6 +414,19 @@ is remembered 'distance(s["camera_position"], no_key["camera_position"]) < 1e-4'
 is reopened 's["recent"] == 1 and s["model"] == remembered["model"] + 1 and not s["browser"] and not s["own_camera"]'
 settings=none
 sed 's|"../schema.json"|"schema.json"|' "$source_folder/scenes/small/buoyancy.json" >"$scene"
+
+# ---- Without a scene it opens with those to choose from ----
+play opening --scenes "$source_folder/scenes/small" --size 400x250 --scale 0.25 --no-panel <<EOF
+wait shown 5
+state $work/opening.json
+click 100 150
+wait shown 3
+wait loaded
+state $work/opened.json
+quit
+EOF
+is opening 's["browser"] and s["scenes"] > 20 and s["model"] == 0 and s["path"] == ""'
+is opened 's["model"] == 1 and not s["browser"] and s["path"].endswith("/small/bowl.json") and s["error"] == ""'
 
 # ---- A value that is words: a picture of the sky that is not there, and back ----
 play words "$scene" --size 1000x640 --scale 0.1 --paused <<EOF
