@@ -217,7 +217,7 @@ static void momentum_goes_both_ways(void **state)
                       grains ? "grains" : "a box", global ? "global" : "local", e.before, e.after, e.water);
         assert_true(e.water > 0.2 * e.before);
         if (global) {
-            expect_near(e.after, e.before, (grains ? 1e-4 : 0.03) * e.before, "momentum");
+            expect_near(e.after, e.before, (grains ? 1e-4 : 0.01) * e.before, "momentum");
         }
     }
 }
