@@ -102,8 +102,10 @@ typedef struct MoteSettings {
     float relaxation;      // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
     float max_tension; // largest rarefaction (1 - density over rest) that a bilateral constraint pulls together with; 1
                        // is PBF as published, where a droplet of few particles is torn about by its own tension
-    float over_relaxation;              // omega of UPP eq. 13
-    uint32_t averaging;                 // MoteAveraging
+    float
+        wall_density_weight; // what shapes count in a liquid's density, as if filled with its rest lattice; 0: nothing
+    float over_relaxation;   // omega of UPP eq. 13
+    uint32_t averaging;      // MoteAveraging
     float artificial_pressure;          // k of PBF eq. 13, as the compression that would push as hard; 0 is off
     uint32_t artificial_pressure_power; // n of PBF eq. 13
     float artificial_pressure_distance; // |dq| of PBF eq. 13 over h

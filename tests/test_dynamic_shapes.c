@@ -436,6 +436,7 @@ static MoteWorld *make_pool(const TestBackend *backend, float density, float *le
 {
     MoteSettings settings = mote_default_settings();
     settings.spacing = 0.05f;
+    settings.wall_density_weight = 1.0f;
     MoteWorld *world = make_world(backend, &settings);
     const float d = settings.spacing, width = d * POOL;
     MoteShape shapes[2] = {
@@ -465,8 +466,7 @@ static double share_under_water(double bottom, double level, double area)
     return low;
 }
 
-// A ball on a pool is carried by the water's force, its weight, and has its density's share under water, or a little
-// less: particles do not fit closely around a ball of 3.6 spacings, which makes it larger.
+// A ball on a pool is carried by the water's force, its weight, and has its density's share under water.
 static void floats_or_sinks(void **state)
 {
     const float densities[4] = {100.0f, 500.0f, 1000.0f, 3000.0f};
@@ -496,9 +496,9 @@ static void floats_or_sinks(void **state)
         assert_true(fastest < 3.0);
         mote_world_destroy(world);
     }
-    expect_near(depths[0], 0.1, 0.1, "share under water at density 0.1");
-    assert_true(depths[2] > 0.65);
-    expect_near(depths[1], 0.5, 0.15, "share under water at density 0.5");
+    expect_near(depths[0], 0.1, 0.04, "share under water at density 0.1");
+    assert_true(depths[2] > 0.95);
+    expect_near(depths[1], 0.5, 0.05, "share under water at density 0.5");
     assert_true(depths[0] < depths[1] && depths[1] < depths[2] && depths[3] >= depths[2]);
 }
 

@@ -17,6 +17,7 @@
 #include "density.h"
 #include "coupling.h"
 #include "contacts.h"
+#include "walls.h"
 #include "matching.h"
 #include "dynamics.h"
 #include "pairs.h"

@@ -53,6 +53,58 @@ FUNCTION vec4 face_normal(VIEW_COMMA uint i, uint j, vec3 direct, float distance
     return v4_from_v3(normal, aside <= FACE_REACH * reach ? apart - along : -reach);
 }
 
+// What of the push that density_delta gave particle i for its pair with j goes along the body's face instead of out of
+// it; one of them is liquid, the other a body's. `normal` points out of the body.
+FUNCTION vec3 push_along_face(VIEW_COMMA vec4 here, vec4 there, float lambda, vec3 normal)
+{
+    const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+    const float squared_distance = v3_dot(offset, offset);
+    if (PARAMETER(pressure_scale) > 0.0f) {
+        lambda -= PARAMETER(pressure_scale) * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+    }
+    const vec3 along = v3_add_scaled(offset, normal, -v3_dot(offset, normal));
+    return v3_scale(along, lambda * spiky_factor(squared_distance, PARAMETER(support)));
+}
+
+// After density_delta: flat faces are smooth to liquids. A face is made of particles, and in the hollows between them
+// pressure holds a liquid's: a layer of water below a box that lies on the ground could not flow out. What pushes along
+// the face is taken back, on both sides.
+KERNEL(slip_past_faces)
+{
+    const vec4 here = LOAD(estimates, i);
+    const bool liquid = is_fluid(LOAD(phases, i));
+    if (!liquid && !has_plane(VIEW_HERE_COMMA i)) {
+        return;
+    }
+    const uint count = LOAD(neighbour_counts, i);
+    const uint start = LOAD(neighbour_starts, i);
+    vec3 along = v3(0.0f, 0.0f, 0.0f);
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        if (is_fluid(LOAD(phases, j)) == liquid || (liquid && !has_plane(VIEW_HERE_COMMA j))) {
+            continue;
+        }
+        const vec4 there = LOAD(estimates, j);
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+        const vec3 outward = v3_scale(offset, (liquid ? 1.0f : -1.0f) / max_f32(v3_length(offset), 1e-12f));
+        const vec4 face = face_towards(VIEW_HERE_COMMA liquid ? j : i, outward, FACING);
+        if (face.w < NO_FIELD) {
+            along = v3_add(along, push_along_face(VIEW_HERE_COMMA here, there, here.w + there.w, v3_from_v4(face)));
+        }
+    }
+    const vec4 particle = LOAD(predicted, i);
+    float scale = -PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;
+    if (PARAMETER(averaging) != 0u) {
+        scale = scale / F32(count + 1u);
+    }
+    const vec3 back = v3_limit(v3_mul(v3_scale(along, scale), PARAMETER(motion_mask)), PARAMETER(max_correction));
+    if (!liquid && rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
+        add_push(VIEW_HERE_COMMA i, back, 0.0f);
+    } else {
+        STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(particle), back), particle.w));
+    }
+}
+
 // Where to a particle is pushed by another (xyz, unit) and how deep they overlap (w), not positive where they do not.
 // `offset` leads from the other to it.
 FUNCTION vec4 pair_contact(VIEW_COMMA uint i, uint j, vec3 offset, float reach)

@@ -20,6 +20,7 @@ static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, 
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the statistics of %u particles", n);
     }
     LAUNCH(world, measure_density);
+    world_count_walls(world);
     functions->download(world->backend, densities, world->view.densities, n * sizeof *densities);
     functions->download(world->backend, neighbours, world->view.neighbour_counts, n * sizeof *neighbours);
     uint32_t fluid = 0;

@@ -5,6 +5,13 @@
 #include "base/error.h"
 #include <math.h>
 
+static const double PI = 3.14159265358979323846;
+
+// Distance at which liquid and solid particles touch, over spacing. UPP section 7.1 has 1; but at rest, particles are
+// that far apart, and such contacts took over from the pressure that should lift a body. This is still more than what
+// would let liquid between eight particles of a solid's lattice (0.87), where it is led out again.
+static const float LIQUID_REACH = 0.9f;
+
 static MoteResult order_particles(MoteWorld *world);
 static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
@@ -118,13 +125,40 @@ static void end_group(MoteWorld *world, MoteForceKind kind)
     }
 }
 
+void world_count_walls(MoteWorld *world)
+{
+    if (world->view.wall_scale > 0.0f && world->view.shape_count > 0) {
+        LAUNCH(world, count_walls);
+    }
+}
+
+// Rigid bodies go where liquids have pushed their particles: contacts are solved with where they are then.
+static void press_bodies(MoteWorld *world)
+{
+    MoteView *view = &world->view;
+    if (view->cluster_count > 0) {
+        begin_group(world);
+        view->contact_points = view->predicted;
+        LAUNCH(world, sum_members);
+        LAUNCH(world, press_clusters);
+        LAUNCH(world, place_members);
+        LAUNCH(world, clear_pushes);
+        end_group(world, MOTE_FORCE_BODIES);
+    }
+}
+
 static void solve_density(MoteWorld *world)
 {
     if (world->has_fluid) {
         begin_group(world);
         LAUNCH(world, density_lambda);
+        world_count_walls(world);
         LAUNCH(world, density_delta);
+        if (world->view.cluster_count > 0) {
+            LAUNCH(world, slip_past_faces);
+        }
         end_group(world, MOTE_FORCE_DENSITY);
+        press_bodies(world);
     }
 }
 
@@ -242,6 +276,7 @@ static void update_velocities(MoteWorld *world)
         solve_bodies(world);
         move_shapes(world);
         LAUNCH(world, measure_density);
+        world_count_walls(world);
     }
     if (view->cluster_count > 0) {
         LAUNCH(world, creep_entries);
@@ -552,11 +587,21 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
     view->relaxation = (float)(settings->relaxation * denominator);
     view->rest_lambda = (float)(1.0 / denominator);
+    // Poly6 over a plane of the rest lattice's layer, or in 2D over its line.
+    const double in_layer = settings->dimensions == 2 ? 32.0 / 35.0 / settings->spacing
+                                                      : PI / 4.0 / ((double)settings->spacing * settings->spacing);
+    view->wall_scale = (float)(settings->wall_density_weight * in_layer * rest->poly6_norm / rest->number_density);
+    view->wall_spacing = settings->spacing;
     view->over_relaxation = settings->over_relaxation;
     view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : settings->max_tension;
     view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
-    view->pressure_scale = (float)(settings->artificial_pressure / denominator);
+    // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
+    // the more iterations there are, and at 12 of them a box of twice its density lay on water. Where something may
+    // float, k is what it pushes with in a step.
+    const bool floating = view->has_solids != 0u || view->dynamic_count > 0;
+    const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
+    view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;
@@ -576,7 +621,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
 
     view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
     view->contact_distance = settings->solid_distance * settings->spacing;
-    view->fluid_distance = settings->spacing;
+    view->fluid_distance = LIQUID_REACH * settings->spacing;
     view->solid_weight = settings->solid_density_weight;
     view->contact_relaxation = settings->contact_relaxation;
     view->contacts_global = settings->contact_averaging == MOTE_CONTACTS_GLOBAL;

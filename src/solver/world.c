@@ -44,6 +44,7 @@ static MoteResult check_settings(const MoteSettings *s)
         {"support_ratio", s->support_ratio, true},
         {"rest_density_scale", s->rest_density_scale, true},
         {"relaxation", s->relaxation, false},
+        {"wall_density_weight", s->wall_density_weight, false},
         {"over_relaxation", s->over_relaxation, true},
         {"max_tension", s->max_tension, false},
         {"artificial_pressure", s->artificial_pressure, false},

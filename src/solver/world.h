@@ -188,6 +188,8 @@ Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
 RestState rest_state_measure(const MoteSettings *settings);
 
+// Adds what shapes count (settings.wall_density_weight) to densities that have just been measured.
+void world_count_walls(MoteWorld *world);
 // A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
 // read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);

@@ -1,0 +1,100 @@
+// walls.h - what shapes count in the density of a liquid, as if they were filled with its rest lattice.
+//
+// UPP eq. 27 counts the particles of solids; shapes have none. A particle at a wall lacks the neighbours that it would
+// have behind it, and the density constraint makes up for them with others: the first layer on a floor held 1.55 times
+// the particles that it should, and water stood too low and was too heavy for what floats in it. Behind the surface, a
+// spacing from where particles touch it, lie the layers that the lattice would have there; along the surface they are
+// smeared out, so that walls are smooth. No push comes with that: what is pressed against a shape is stopped by its
+// contact.
+#ifndef MOTE_WALLS_H
+#define MOTE_WALLS_H
+
+// What the layers behind a surface add to the density over rest density of a particle that is `gap` away from touching
+// it. The integral of Poly6 over a plane at distance z goes with (h^2 - z^2)^4, over a line with the power 3.5; over a
+// sphere about a point at distance D it is that of the plane times 1 - z / D, to which each direction in which the
+// surface is curved gives a square root. `curvature` is 1 / D, negative where a surface bends around the particle.
+FUNCTION float layers_behind(VIEW_COMMA float gap, float curvature, uint curved_directions)
+{
+    const bool planar = PARAMETER(motion_mask).z <= 0.0f;
+    float sum = 0.0f;
+    for (float z = max_f32(gap, 0.0f) + PARAMETER(wall_spacing); z < PARAMETER(support); z += PARAMETER(wall_spacing)) {
+        const float t = PARAMETER(support_squared) - z * z;
+        const float round = clamp_f32(1.0f - curvature * z, 0.0f, 2.0f);
+        const float layer = planar ? t * t * t * sqrtf(t) : t * t * t * t;
+        sum += layer * (curved_directions > 1u ? round : curved_directions == 1u ? sqrtf(round) : 1.0f);
+    }
+    return sum * PARAMETER(wall_scale);
+}
+
+// 1 less what a pair of opposite walls adds. `p` is where the particle is between them, `room` how far it can go.
+FUNCTION float left_by_walls(VIEW_COMMA float p, float room)
+{
+    return (1.0f - layers_behind(VIEW_HERE_COMMA room - p, 0.0f, 0u)) *
+           (1.0f - layers_behind(VIEW_HERE_COMMA room + p, 0.0f, 0u));
+}
+
+// 1 less what a shape adds. `p` is in its frame. Of walls that meet in a corner the product counts: what lies behind
+// both is counted once.
+FUNCTION float left_by_shape(VIEW_COMMA Shape shape, vec3 p)
+{
+    const float margin = PARAMETER(margin);
+    const bool planar = PARAMETER(motion_mask).z <= 0.0f;
+    if (shape.kind == SHAPE_BOX && shape.inside_out != 0u) {
+        const float left = left_by_walls(VIEW_HERE_COMMA p.x, shape.half_size.x - margin) *
+                           left_by_walls(VIEW_HERE_COMMA p.y, shape.half_size.y - margin);
+        return planar ? left : left * left_by_walls(VIEW_HERE_COMMA p.z, shape.half_size.z - margin);
+    }
+    const float distance = shape_distance(VIEW_HERE_COMMA shape, p).w;
+    if (MAY_HAVE(FIELDS) && shape.kind == SHAPE_FIELD) {
+        const Field field = LOAD(fields, shape.data);
+        if (field.slope > 0.0f && distance >= field.outside) {
+            return 1.0f; // farther than distances are known
+        }
+    }
+    float curvature = 0.0f;
+    uint curved_directions = 0u;
+    if (shape.kind == SHAPE_SPHERE || shape.kind == SHAPE_CAPSULE) {
+        const float half_length = shape.kind == SHAPE_CAPSULE ? shape.half_size.y : 0.0f;
+        const float beyond = p.y - clamp_f32(p.y, -half_length, half_length);
+        const float from_axis = v3_length(v3(p.x, beyond, p.z));
+        curvature = (shape.inside_out != 0u ? -1.0f : 1.0f) / max_f32(from_axis, 1e-12f);
+        curved_directions = (shape.kind == SHAPE_SPHERE || beyond != 0.0f ? 2u : 1u) - (planar ? 1u : 0u);
+    }
+    return 1.0f - layers_behind(VIEW_HERE_COMMA distance - margin, curvature, curved_directions);
+}
+
+// After density_lambda or measure_density: adds what shapes count, and the lambda that follows from it.
+KERNEL(count_walls)
+{
+    const vec3 p = v3_from_v4(LOAD(predicted, i));
+    if (!is_fluid(LOAD(phases, i))) {
+        return;
+    }
+    const float reach = PARAMETER(support) - PARAMETER(wall_spacing) + PARAMETER(margin);
+    float left = 1.0f;
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        if (is_amid(VIEW_HERE_COMMA s, p, reach)) {
+            continue;
+        }
+        const Shape shape = LOAD(shapes, s);
+        if (MAY_HAVE(OBSTACLES) && shape_is_solid(shape)) {
+            const vec3 apart = v3_sub(p, shape.position);
+            const float farthest = shape.bounding_radius + reach;
+            if (v3_dot(apart, apart) > farthest * farthest) {
+                continue;
+            }
+        }
+        left *= left_by_shape(VIEW_HERE_COMMA shape, to_shape(shape, p));
+    }
+    if (left >= 1.0f) {
+        return;
+    }
+    const float density = LOAD(densities, i) + (1.0f - left);
+    const vec4 estimate = LOAD(estimates, i);
+    const float error = max_f32(density - 1.0f, -PARAMETER(max_tension));
+    const float compliance = PARAMETER(unilateral) != 0u ? PARAMETER(rest_lambda) : LOAD(compliances, i);
+    STORE(densities, i, density);
+    STORE(estimates, i, v4_from_v3(v3_from_v4(estimate), -error * compliance));
+}
+
+#endif
