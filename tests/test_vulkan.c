@@ -305,6 +305,13 @@ static void offsets_are_found(void **state)
     assert_int_equal(offset, 8);
     assert_false(spirv_member_offset(shader->words, shader->count, "MoteView", 5000, &offset));
     assert_false(spirv_member_offset(shader->words, shader->count, "Nothing", 0, &offset));
+    uint32_t stride = 77;
+    assert_true(spirv_array_stride(shader->words, shader->count, "Shape_buffer", &stride));
+    assert_int_equal(stride, sizeof(Shape));
+    assert_true(spirv_array_stride(shader->words, shader->count, "u64_buffer", &stride));
+    assert_int_equal(stride, 8);
+    assert_false(spirv_array_stride(shader->words, shader->count, "Shape", &stride)); // begins with no array
+    assert_false(spirv_array_stride(shader->words, shader->count, "Nothing", &stride));
 }
 
 // ---- Pipelines from run to run ----
