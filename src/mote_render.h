@@ -102,7 +102,7 @@ typedef struct MoteLiquidLook {
     uint32_t isolated_below;   // neighbours, N_epsilon
     uint32_t smoothing;        // MoteSmoothing
     float smoothing_radius;    // spacings, one sigma of the narrow-range and bilateral filters
-    float smoothing_depth;     // spacings, depth differences beyond this are edges
+    float smoothing_depth;     // spacings, depth differences beyond this are edges; for narrow_range beyond twice this
     uint32_t smoothing_passes; // of the narrow-range or bilateral filter; iterations of curvature flow
     float curvature_step;      // dt of curvature flow, as a fraction of what is stable
     float refraction;          // index of refraction

@@ -105,6 +105,7 @@ if ! grep -q 'auto     would choose [0-9]' stdout; then
     exit 77
 fi
 says "host memory import: "
+cp stdout devices
 
 # ---- Errors before anything is drawn: no folder, no file
 draw 1 --frames 0 --camera side --out nothing
@@ -147,7 +148,7 @@ draw 0 --frames 4:6 --out again --quiet
 [[ ! -s stdout && ! -s stderr ]] || fail "--quiet should be quiet"
 same all again 4 5 6
 absent again/frame_000003.png
-draw 0 --frames 6 --no-share --out copied
+draw 0 --frames 6 --device "$(sed -n 's/.*auto     would choose \([0-9]\).*/\1/p' devices)" --no-share --out copied
 same all copied 6
 draw 0 --frames :6 --every 3 --out third
 [[ $(ls third) == "$(printf 'frame_00000%d.png\n' 0 3 6)" ]] || fail "files: $(ls third)"
@@ -271,6 +272,22 @@ if unshare -rm true 2>/dev/null; then
     ((status == 1)) || fail "a full disk: status $status"
     warns "No space left on device"
     ! grep -q partial stdout || fail "a full disk: a part of a file was left"
+    status=0
+    # shellcheck disable=SC2016
+    unshare -rm sh -c 'mount -t tmpfs -o size=4k none full && "$@"; status=$?; ls full; exit $status' sh \
+        "$mote" render "$scene" --size 640x360 --frames :12 --out full/film.mp4 --quiet >stdout 2>stderr || status=$?
+    ((status == 1)) || fail "a film on a full disk: status $status"
+    warns "No space left on device"
+    [[ ! -s stdout ]] || fail "a film on a full disk left $(cat stdout)"
+    for out in frames film.mp4; do
+        status=0
+        # shellcheck disable=SC2016
+        unshare -rm sh -c 'mount -t tmpfs -o ro none full && "$@"' sh \
+            "$mote" render "$scene" --size 160x90 --frames :1 --out "full/$out" --quiet >stdout 2>stderr || status=$?
+        ((status == 1)) || fail "$out in a folder that cannot be written: status $status"
+        warns "full/$out"
+        warns "Read-only file system"
+    done
 fi
 
 # ---- Interrupted (Python starts it, because a shell's background jobs ignore SIGINT)

@@ -98,6 +98,43 @@ static void test_depth_of_ground_and_plane(void **state)
     end_renderer(renderer);
 }
 
+// However many samples: a ball in the middle of the picture stays there, in even light, and its edge is between.
+static void test_samples_stay_in_place(void **state)
+{
+    (void)state;
+    MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
+    MoteWorld *world = make_dry_world();
+    MoteRenderScene scene = make_dry_scene((MoteVec3){0, 0, 4}, (MoteVec3){0, 0, 0});
+    scene.sky.kind = MOTE_SKY_COLOR;
+    scene.sky.color = (MoteVec3){1, 1, 1};
+    scene.sky.sun_brightness = 0.0f;
+    MoteRenderShape ball = solid(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, 0}, UPRIGHT);
+    scene.shapes = &ball;
+    scene.shape_count = 1;
+    const uint32_t counts[] = {1, 2, 3, 4, 5, 8, 16};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        MUST(
+            mote_renderer_draw(renderer, world, &scene,
+                               &(MotePicture){.width = WIDTH, .height = HEIGHT, .samples = counts[k], .layers = true}));
+        float *colors = read_layer(renderer, "color", WIDTH, HEIGHT);
+        double sum = 0.0, sum_x = 0.0, sum_y = 0.0;
+        for (uint32_t y = 0; y < HEIGHT; y++) {
+            for (uint32_t x = 0; x < WIDTH; x++) {
+                const double dark = 1.0 - (double)at(colors, x, y)[1];
+                sum += dark;
+                sum_x += dark * (x + 0.5 - 0.5 * WIDTH);
+                sum_y += dark * (y + 0.5 - 0.5 * HEIGHT);
+            }
+        }
+        printf("%2u samples: the ball is off by %.4f, %.4f pixels\n", counts[k], sum_x / sum, sum_y / sum);
+        assert_true(sum > 100.0);
+        assert_true(fabs(sum_x / sum) < 0.02 && fabs(sum_y / sum) < 0.02);
+        free(colors);
+    }
+    mote_world_destroy(world);
+    end_renderer(renderer);
+}
+
 // ---- Shadows ----
 
 // Umbra is black and what no ray of the sun is kept from is fully lit; in between lies the penumbra.
@@ -319,11 +356,9 @@ static void test_equal_pixels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_depth_of_solids),
-        cmocka_unit_test(test_depth_of_ground_and_plane),
-        cmocka_unit_test(test_shadows_of_solids),
-        cmocka_unit_test(test_shadow_of_liquid),
-        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_depth_of_solids),       cmocka_unit_test(test_depth_of_ground_and_plane),
+        cmocka_unit_test(test_samples_stay_in_place), cmocka_unit_test(test_shadows_of_solids),
+        cmocka_unit_test(test_shadow_of_liquid),      cmocka_unit_test(test_looks),
         cmocka_unit_test(test_equal_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,13 +105,23 @@ static void compare_vec4s(const char *buffer, const vec4 *found, const vec4 *exp
         fail_msg("%s: " #name " differ", watch.kernel);                                                                \
     }
 
+// Twins whose results are the portable kernels' to the bit: those without sums.
+static bool is_exact(KernelId kernel)
+{
+    return kernel == KERNEL_ID_predict || kernel == KERNEL_ID_assign_keys || kernel == KERNEL_ID_update_velocity ||
+           kernel == KERNEL_ID_stabilize_contacts || kernel == KERNEL_ID_solve_contacts ||
+           kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours;
+}
+
 static void compare_views(KernelId kernel, const MoteView *found, const MoteView *expected)
 {
     const uint32_t n = found->particle_count;
-    const double h = found->support, speed = largest_speed(expected), density = largest_density(expected);
+    const double allowed = is_exact(kernel) ? 0.0 : 1.0;
+    const double h = allowed * found->support, speed = allowed * largest_speed(expected),
+                 density = allowed * largest_density(expected);
     // Sums of terms that cancel are as exact as the terms: lambda as a constraint violated by the largest density,
     // vorticity as the largest velocity over the support.
-    const double lambda = density * found->rest_lambda, vorticity = speed / h;
+    const double lambda = density * found->rest_lambda, vorticity = speed / found->support;
     const bool velocities = kernel == KERNEL_ID_smooth_velocity; // what the estimates are
     compare_vec4s("positions", found->positions, expected->positions, n, h, 0.0);
     compare_vec4s("predicted", found->predicted, expected->predicted, n, h, velocities ? vorticity : 0.0);
@@ -250,6 +260,11 @@ static void twins_agree_in_a_dam_break(void **state)
         watch_dam_break(&settings);
         settings = lively_settings(dimensions, MOTE_DENSITY_UNILATERAL);
         watch_dam_break(&settings);
+        settings.sleep_speed = 0.05f; // some sleep, some are held back
+        settings.max_speed = 2.0f;
+        settings.max_acceleration = 60.0f;
+        watch_dam_break(&settings);
+        settings = lively_settings(dimensions, MOTE_DENSITY_UNILATERAL);
         settings.artificial_pressure = 0.0f; // a loose block that falls: most chunks are idle at first
         settings.rest_density_scale = 1.25f;
         watch_dam_break(&settings);

@@ -18,25 +18,33 @@ float inverse_beside(ivec2 texel, ivec2 offset, float own)
     return isinf(z) || abs(z - 1.0 / own) > 2.0 * frame.support ? -1.0 : 1.0 / z;
 }
 
-float difference(float before, float own, float after)
+// The slope of 1 / z at a texel from the steps to both sides, each weighted down as it gets steeper than 45 degrees
+// (w ~ 1 / (1 + slope^2)^2, the weights of WENO schemes; Jiang and Shu 1996): their mean where the surface is smooth,
+// the flatter of the two at an edge that is smaller than what inverse_beside() tells apart. A step across a droplet's
+// rim would be a mirror a pixel wide, where the real one is a hundredth. y is how far the two agree, 0 to 1.
+vec2 slope_between(float before, float own, float after)
 {
-    return before > 0.0 && after > 0.0 ? 0.5 * (after - before)
-           : after > 0.0               ? after - own
-           : before > 0.0              ? own - before
-                                       : 0.0;
+    const float unit = own / frame.focal; // a step of a surface at 45 degrees
+    const float back = (own - before) / unit, ahead = (after - own) / unit;
+    const float flat_back = 1.0 / (1.0 + back * back), flat_ahead = 1.0 / (1.0 + ahead * ahead);
+    const float weight_back = before > 0.0 ? flat_back * flat_back : 0.0;
+    const float weight_ahead = after > 0.0 ? flat_ahead * flat_ahead : 0.0;
+    const float slope = (weight_back * back + weight_ahead * ahead) / max(weight_back + weight_ahead, 1e-20);
+    const float agree = 1.0 - abs(ahead - back) / (1.0 + abs(back) + abs(ahead));
+    return vec2(unit * slope, min(before, after) > 0.0 ? agree : 0.0);
 }
 
 // The normal towards the eye, world space. A plane n . p = 1 has 1 / z = n . (slope, 1): the gradient of 1 / z over the
-// slope is the normal itself.
-vec3 surface_normal(ivec2 texel, float z)
+// slope is the normal itself. w is how sure it is, 0 to 1.
+vec4 surface_normal(ivec2 texel, float z)
 {
     const float q = 1.0 / z;
-    const float dx = difference(inverse_beside(texel, ivec2(-1, 0), q), q, inverse_beside(texel, ivec2(1, 0), q));
-    const float dy = difference(inverse_beside(texel, ivec2(0, -1), q), q, inverse_beside(texel, ivec2(0, 1), q));
-    const vec2 gradient = vec2(dx, -dy) * frame.focal;
+    const vec2 x = slope_between(inverse_beside(texel, ivec2(-1, 0), q), q, inverse_beside(texel, ivec2(1, 0), q));
+    const vec2 y = slope_between(inverse_beside(texel, ivec2(0, -1), q), q, inverse_beside(texel, ivec2(0, 1), q));
+    const vec2 gradient = vec2(x.x, -y.x) * frame.focal;
     const vec2 slope = pixel_slope(vec2(texel) + 0.5);
     const vec3 n = vec3(gradient, q - dot(gradient, slope));
-    return -normalize(view_to_world_direction(n));
+    return vec4(-normalize(view_to_world_direction(n)), min(x.y, y.y));
 }
 
 // What is seen along the refracted ray after `metres` of liquid: the scene as it is on the screen where the ray leaves.
@@ -45,14 +53,14 @@ vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 tex
     const vec3 leaves = to_view(point + direction * metres);
     const vec2 pixel = pixel_of(vec3(leaves.xy, max(leaves.z, 1e-3)));
     const vec2 size = vec2(frame.width, frame.height);
-    ivec2 seen = ivec2(clamp(pixel, vec2(0.5), size - 0.5));
-    if (scene_view_z(seen) < surface_z) {
-        seen = texel; // something in front of the liquid: not to be seen through it
+    vec2 seen = clamp(pixel, vec2(0.5), size - 0.5);
+    if (scene_view_z(ivec2(seen)) < surface_z) {
+        seen = vec2(texel) + 0.5; // something in front of the liquid: not to be seen through it
     }
-    return texelFetch(scene_color_image, seen, 0).rgb;
+    return textureLod(sampler2D(scene_color_image, linear_sampler), seen / size, 0.0).rgb;
 }
 
-vec3 shade(ivec2 texel, float z, vec3 normal, vec4 thickness)
+vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
 {
     const vec2 pixel = vec2(texel) + 0.5;
     const vec3 direction = normalize(pixel_direction(pixel));
@@ -71,13 +79,15 @@ vec3 shade(ivec2 texel, float z, vec3 normal, vec4 thickness)
     const vec3 scattered = scatter_color * light * (1.0 - transmittance) * (0.25 / 3.14159);
 
     const vec3 mirrored = reflect(direction, normal);
+    // A mirrored ray that goes down meets the liquid again, as a rule: it sees what the refracted one does, not the ground.
+    const float mirror = fresnel * sure * smoothstep(-0.1, 0.0, mirrored.y);
     const vec3 reflection = sky_radiance(mirrored);
     // The sun's glint: a normalised Blinn-Phong lobe about as wide as the smoothing leaves the surface uncertain.
     const vec3 halfway = normalize(frame.sun_direction.xyz - direction);
     const float power = 600.0;
     const float glint = (power + 8.0) / 25.13 * pow(max(dot(normal, halfway), 0.0), power);
-    const vec3 sun = frame.sun_radiance.rgb * (lit * glint * max(dot(normal, frame.sun_direction.xyz), 0.0));
-    return (1.0 - fresnel) * (background * transmittance + scattered) + fresnel * (reflection + sun);
+    const vec3 sun = frame.sun_radiance.rgb * (lit * sure * glint * max(dot(normal, frame.sun_direction.xyz), 0.0));
+    return (1.0 - mirror) * (background * transmittance + scattered) + mirror * reflection + fresnel * sun;
 }
 
 void main()
@@ -92,9 +102,9 @@ void main()
         imageStore(color_store, texel, vec4(texelFetch(scene_color_image, texel, 0).rgb, 1.0));
         return;
     }
-    const vec3 normal = surface_normal(texel, z);
+    const vec4 normal = surface_normal(texel, z);
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
     vec4 thickness = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0);
-    imageStore(normals_store, texel, vec4(normal, 1.0));
-    imageStore(color_store, texel, vec4(shade(texel, z, normal, thickness), 1.0));
+    imageStore(normals_store, texel, vec4(normal.xyz, 1.0));
+    imageStore(color_store, texel, vec4(shade(texel, z, normal.xyz, smoothstep(0.0, 0.7, normal.w), thickness), 1.0));
 }

@@ -34,10 +34,11 @@ vec3 texel_direction(vec2 texel)
 
 // ---- A clear sky ----
 
-// How many times as much air a ray crosses as one that goes straight up.
+// How many times as much air a ray crosses as one that goes straight up. Low in the sky fewer than in a flat slab, for the
+// air is round: ten times at the horizon leave it a pale blue, where forty are white.
 float air_mass(float up)
 {
-    return 1.0 / (max(up, 0.0) + 0.04);
+    return 1.0 / (max(up, 0.0) + 0.1);
 }
 
 // Henyey and Greenstein's phase function with mean 1 over the sphere.
@@ -47,8 +48,8 @@ float forward_scatter(float cosine, float g)
 }
 
 // Light scattered once on its way through a slab of air (Rayleigh) and haze (Mie): with optical depths t for a ray
-// straight up, 1 - exp(-t m) of what is scattered towards the eye is seen along m air masses: all of it near the
-// horizon, which is white for that reason. A low sun's light has lost blue before; high up it has lost little, and what it lost
+// straight up, 1 - exp(-t m) of what is scattered towards the eye is seen along m air masses: most of it near the
+// horizon, which is pale for that reason. A low sun's light has lost blue before; high up it has lost little, and what it lost
 // lights the sky from elsewhere.
 vec3 clear_sky(vec3 direction)
 {
@@ -66,7 +67,8 @@ vec3 clear_sky(vec3 direction)
     const float mie = 0.2 * forward_scatter(cosine, 0.76);
     const vec3 towards_eye = (air * rayleigh * sunlight + dust * (0.75 * sunlight + mie * glow)) / (air + dust);
     const vec3 seen = 1.0 - exp(-(air + dust) * air_mass(direction.y));
-    return frame.sky_brightness * day * towards_eye * seen;
+    const float again = 0.6 * pow(1.0 - clamp(direction.y, 0.0, 1.0), 6.0); // scattered more than once: where air is thick
+    return frame.sky_brightness * day * towards_eye * seen * (1.0 + again);
 }
 
 // ---- A picture ----

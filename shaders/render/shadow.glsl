@@ -114,11 +114,12 @@ vec3 liquid_transmittance(vec3 point)
         float entered = 0.0;
         Spiral spiral = spiral_begin(TAPS);
         [[dont_unroll]] for (int i = 0; i < TAPS; i++) {
-            const vec2 tap = (at + width * spiral_next(spiral, TAPS)) * vec2(size);
-            const ivec2 texel = clamp(ivec2(tap), ivec2(0), size - 1);
-            const vec4 column = texelFetch(light_thickness_image, texel, 0); // rgb optical depth, metres
-            const float first = uintBitsToFloat(texelFetch(light_depth_image, texel, 0).x);
-            const float before = clamp(metres - first, 0.0, column.a);
+            const vec2 tap = at + width * spiral_next(spiral, TAPS), texel = tap * vec2(size) - 0.5;
+            const vec2 part = fract(texel), between = (floor(texel) + 1.0) / vec2(size);
+            const vec4 column = textureLod(sampler2D(light_thickness_image, linear_sampler), tap, 0.0); // rgb optical depth, metres
+            const uvec4 bits = textureGather(usampler2D(light_depth_image, nearest_sampler), between);
+            const vec4 befores = clamp(metres - uintBitsToFloat(bits), 0.0, column.a);
+            const float before = mix(mix(befores.w, befores.z, part.x), mix(befores.x, befores.y, part.x), part.y);
             depths += column.rgb * (before / max(column.a, 1e-6));
             entered += min(before, frame.spacing);
         }

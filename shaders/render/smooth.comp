@@ -56,6 +56,8 @@ bool on_screen(ivec2 texel)
 
 // Narrow-range filter (Truong and Yuksel 2018) along one line, on q = 1 / z. A sample counts if it lies within a narrow
 // range of the last one that did on its side: so slopes are followed, and what is in front or behind is another surface.
+// It counts less and less from one to two ranges: where a crest's step grows along its length, a hard limit would let the
+// filter go from one column to the next, a notch in the surface with a glint on either side.
 // Leaving samples out would pull the mean of a slope aside; a weighted line is fitted instead and read at the middle,
 // which is the mean where nothing is left out, and leaves a plane as it is whatever is. Weights are a Gaussian's, by
 // recurrence: w(k + 1) / w(k) falls by a constant factor.
@@ -63,15 +65,19 @@ float narrow_line(ivec2 texel, ivec2 axis, float centre, float sigma, int reach)
 {
     const float range = frame.smoothing_depth * centre * centre; // of 1 / z, about z
     float before = centre, after = centre;                      // the last ones that counted
+    float trust_b = 1.0, trust_a = 1.0;                         // in what comes after a step that counted in part
     float s0 = 1.0, s1 = 0.0, s2 = 0.0, t0 = centre, t1 = 0.0;
     float w = exp(-0.5 / (sigma * sigma)), ratio = w * w * w;
     const float factor = w * w;
     for (int k = 1; k <= reach; k++) {
         const float a = load_inverse(texel + k * axis), b = load_inverse(texel - k * axis);
-        const bool with_a = abs(a - after) <= range, with_b = abs(b - before) <= range;
-        after = with_a ? a : after;
-        before = with_b ? b : before;
-        const float wa = with_a ? w : 0.0, wb = with_b ? w : 0.0, x = float(k);
+        const float near_a = clamp(2.0 - abs(a - after) / range, 0.0, 1.0);
+        const float near_b = clamp(2.0 - abs(b - before) / range, 0.0, 1.0);
+        after = mix(after, a, near_a);
+        before = mix(before, b, near_b);
+        const float wa = w * near_a * trust_a, wb = w * near_b * trust_b, x = float(k);
+        trust_a *= 1.0 - 2.8 * near_a * (1.0 - near_a);
+        trust_b *= 1.0 - 2.8 * near_b * (1.0 - near_b);
         s0 += wa + wb;
         s1 += (wa - wb) * x;
         s2 += (wa + wb) * x * x;
@@ -84,7 +90,7 @@ float narrow_line(ivec2 texel, ivec2 axis, float centre, float sigma, int reach)
     // line would continue, and the mean is the better guess.
     const float mean = t0 / s0, one_sided = s1 * s1 / max(s0 * s2, 1e-20);
     const float line = (s2 * t0 - s1 * t1) / max(s0 * s2 - s1 * s1, 1e-20);
-    return mix(line, mean, smoothstep(0.2, 0.5, one_sided));
+    return mix(line, mean, 0.75 * smoothstep(0.2, 0.5, one_sided));
 }
 
 // Pairs of samples, so that the filter stays symmetric; it ends at the screen's edge and at silhouettes on both sides.

@@ -26,6 +26,11 @@ static inline __m256 magnitude(__m256 v)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
 }
 
+static inline __m256 distances(Eight a, Eight b)
+{
+    return _mm256_sqrt_ps(dot_eight(_mm256_sub_ps(a.x, b.x), _mm256_sub_ps(a.y, b.y), _mm256_sub_ps(a.z, b.z)));
+}
+
 // Which of eight points may be closer to the shape than `reach`; rotation and position are the pose to test.
 static inline __m256 may_touch(const Shape *shape, vec4 rotation, vec3 position, Eight p, __m256 reach)
 {
@@ -35,7 +40,9 @@ static inline __m256 may_touch(const Shape *shape, vec4 rotation, vec3 position,
         const __m256 radius = _mm256_add_ps(_mm256_set1_ps(shape->bounding_radius), reach);
         return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(radius, radius), _CMP_NGT_UQ);
     }
-    local = rotate_eight(v4(-rotation.x, -rotation.y, -rotation.z, rotation.w), local);
+    if (rotation.x != 0.0f || rotation.y != 0.0f || rotation.z != 0.0f) {
+        local = rotate_eight(v4(-rotation.x, -rotation.y, -rotation.z, rotation.w), local);
+    }
     if (shape->kind == SHAPE_PLANE) {
         const __m256 height = shape->inside_out != 0u ? _mm256_sub_ps(_mm256_setzero_ps(), local.y) : local.y;
         return _mm256_cmp_ps(height, reach, _CMP_NGT_UQ);
@@ -73,10 +80,9 @@ static void run_marked(RangeFunction *kernel, const MoteView *view, uint first, 
 void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_stabilize_contacts];
-    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
-        const Eight p = load_eight(view->positions + i, step);
+        const Eight p = load_consecutive(view->positions + i);
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];
@@ -95,20 +101,21 @@ void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
     if (view->dynamic_count > 0 && begin < end) { // what is left out gives shapes nothing
         memset(view->push_rows + (size_t)PUSH_SLOTS * begin, 0xff, (size_t)PUSH_SLOTS * (end - begin) * sizeof(uint));
     }
-    const uint step[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    bool sweeps = false;
+    for (uint s = 0; s < view->shape_count; s++) {
+        sweeps |= shape_is_solid(view->shapes[s]);
+    }
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
-        const Eight p = load_eight(view->predicted + i, step), start = load_eight(view->positions + i, step);
-        const __m256 dx = _mm256_sub_ps(p.x, start.x), dy = _mm256_sub_ps(p.y, start.y),
-                     dz = _mm256_sub_ps(p.z, start.z);
-        const __m256 travelled = _mm256_sqrt_ps(dot_eight(dx, dy, dz)); // a sweep looks back that far
+        const Eight p = load_consecutive(view->predicted + i);
+        const __m256 travelled = sweeps ? distances(p, load_consecutive(view->positions + i)) : _mm256_setzero_ps();
         __m256 marks = _mm256_setzero_ps();
         for (uint s = 0; s < view->shape_count; s++) {
             const Shape *shape = &view->shapes[s];
             const bool swept = shape_is_solid(*shape);
             const float near = view->margin * 1.001f + view->adhesion_range;
             __m256 reach = _mm256_add_ps(_mm256_set1_ps(near), rounding(p, shape->position));
-            reach = swept ? _mm256_add_ps(reach, travelled) : reach;
+            reach = swept ? _mm256_add_ps(reach, travelled) : reach; // a sweep looks back that far
             marks = _mm256_or_ps(marks, may_touch(shape, shape->rotation, shape->position, p, reach));
         }
         const int touching = _mm256_movemask_ps(marks);

@@ -22,8 +22,129 @@ typedef struct Candidates {
     uint own;   // where the cell's own first particle stands
 } Candidates;
 
-// False if there are more than fit.
-static bool collect(const MoteView *view, uint cell, Candidates *to)
+// Row m moves the lanes whose bit is set in m to the front.
+static _Alignas(32) uint pack_table[256][8];
+
+__attribute__((constructor)) static void make_pack_table(void)
+{
+    for (uint mask = 0; mask < 256; mask++) {
+        uint count = 0;
+        for (uint lane = 0; lane < 8; lane++) {
+            if ((mask >> lane & 1u) != 0u) {
+                pack_table[mask][count++] = lane;
+            }
+        }
+    }
+}
+
+// The box around a cell's particles.
+typedef struct Box {
+    __m256 lower_x, lower_y, lower_z, upper_x, upper_y, upper_z;
+} Box;
+
+static Box box_around(const vec4 *points, uint count)
+{
+    __m128 lower = _mm_load_ps(&points[0].x), upper = lower;
+    for (uint j = 1; j < count; j++) {
+        lower = _mm_min_ps(lower, _mm_load_ps(&points[j].x));
+        upper = _mm_max_ps(upper, _mm_load_ps(&points[j].x));
+    }
+    vec4 l, u;
+    _mm_store_ps(&l.x, lower);
+    _mm_store_ps(&u.x, upper);
+    return (Box){_mm256_set1_ps(l.x), _mm256_set1_ps(l.y), _mm256_set1_ps(l.z),
+                 _mm256_set1_ps(u.x), _mm256_set1_ps(u.y), _mm256_set1_ps(u.z)};
+}
+
+// How far v is outside of lower to upper.
+static inline __m256 outside(__m256 v, __m256 lower, __m256 upper)
+{
+    return _mm256_max_ps(_mm256_max_ps(_mm256_sub_ps(lower, v), _mm256_sub_ps(v, upper)), _mm256_setzero_ps());
+}
+
+// x^2 + y^2 + z^2 < limit, rounded as the portable kernels do.
+static inline __m256 shorter(__m256 x, __m256 y, __m256 z, __m256 squared_limit)
+{
+    const __m256 xy = _mm256_add_ps(_mm256_mul_ps(x, x), _mm256_mul_ps(y, y));
+    return _mm256_cmp_ps(_mm256_add_ps(xy, _mm256_mul_ps(z, z)), squared_limit, _CMP_LT_OQ);
+}
+
+// Which of eight points some particle in the box may be near to. Rounding is monotonic: a point that is as far as the
+// support from the box is so from each particle in it, to the bit.
+static inline uint near_box(const Box *box, Eight p, __m256 squared_support)
+{
+    return (uint)_mm256_movemask_ps(shorter(outside(p.x, box->lower_x, box->upper_x),
+                                            outside(p.y, box->lower_y, box->upper_y),
+                                            outside(p.z, box->lower_z, box->upper_z), squared_support));
+}
+
+static inline void pack_words(uint *to, __m256i words, __m256i order)
+{
+    _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(words, order));
+}
+
+// The predicted positions by coordinate, with room for a whole register behind the last one. They are made for all
+// cells at once, where all cells are searched: transposing each cell's candidates anew took half of the search.
+typedef struct Columns {
+    const float *x, *y, *z;
+} Columns;
+
+static Columns columns_in(const MoteView *view)
+{
+    const float *const x = &view->estimates[0].x; // scratch between sorting and the first iteration
+    const size_t stride = view->particle_count + 8u;
+    return (Columns){x, x + stride, x + 2 * stride};
+}
+
+void avx2_make_columns(const MoteView *view, uint begin, uint end)
+{
+    const Columns columns = columns_in(view);
+    float *const x = (float *)columns.x, *const y = (float *)columns.y, *const z = (float *)columns.z;
+    for (uint i = begin; i < end; i++) {
+        const vec4 p = view->predicted[i];
+        x[i] = p.x;
+        y[i] = p.y;
+        z[i] = p.z;
+    }
+}
+
+// The positions of eight consecutive particles, as far as there are so many. `columns` may be NULL.
+static inline Eight positions_from(const MoteView *view, const Columns *columns, uint first)
+{
+    if (columns != NULL) {
+        return (Eight){_mm256_loadu_ps(columns->x + first), _mm256_loadu_ps(columns->y + first),
+                       _mm256_loadu_ps(columns->z + first), _mm256_setzero_ps()};
+    }
+    if (first + 8u <= view->particle_count) {
+        return load_consecutive(view->predicted + first);
+    }
+    uint offsets[8];
+    for (uint lane = 0; lane < 8; lane++) {
+        offsets[lane] = first + lane < view->particle_count ? lane : view->particle_count - 1u - first;
+    }
+    return load_eight(view->predicted + first, offsets);
+}
+
+// Adds eight consecutive particles from `first` on as far as they are marked.
+static inline void add_candidates(const MoteView *view, Candidates *to, Eight p, uint first, uint marks)
+{
+    const __m256i order = _mm256_load_si256((const __m256i *)pack_table[marks]);
+    const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    pack_words((uint *)(to->x + to->count), _mm256_castps_si256(p.x), order);
+    pack_words((uint *)(to->y + to->count), _mm256_castps_si256(p.y), order);
+    pack_words((uint *)(to->z + to->count), _mm256_castps_si256(p.z), order);
+    pack_words(to->index + to->count, _mm256_add_epi32(_mm256_set1_epi32((int)first), step), order);
+    if (to->grouped) {
+        for (uint left = marks, at = to->count; left != 0u; left &= left - 1u, at++) {
+            to->group[at] = view->phases[first + (uint)__builtin_ctz(left)] & PHASE_GROUP;
+        }
+    }
+    to->count += (uint)__builtin_popcount(marks);
+}
+
+// The candidates of a cell: particles of its 3x3x3 neighbourhood that are near the box around its own, about half of
+// them. False if there are more than fit.
+static bool collect(const MoteView *view, const Columns *columns, uint cell, Candidates *to)
 {
     const uvec2 *runs = view->cell_runs + (size_t)cell * CELL_RUN_LIMIT;
     const uint run_count = view->cell_run_counts[cell];
@@ -35,43 +156,25 @@ static bool collect(const MoteView *view, uint cell, Candidates *to)
     if (total > CANDIDATE_LIMIT) {
         return false;
     }
-    uint at = 0;
+    const Box box = box_around(view->predicted + cell_first, view->cell_starts[cell + 1] - cell_first);
+    const __m256 squared_support = _mm256_set1_ps(view->support_squared);
     to->grouped = view->apart_only != 0u;
-    const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    to->count = 0;
     for (uint r = 0; r < run_count; r++) {
-        const uint begin = runs[r].x, end = runs[r].y;
-        if (cell_first >= begin && cell_first < end) {
-            to->own = at + (cell_first - begin);
-        }
-        if (to->grouped) {
-            for (uint j = begin; j < end; j++) {
-                to->group[at + (j - begin)] = view->phases[j] & PHASE_GROUP;
+        for (uint first = runs[r].x; first < runs[r].y; first += 8) {
+            const uint left = runs[r].y - first < 8u ? runs[r].y - first : 8u;
+            const Eight p = positions_from(view, columns, first);
+            const uint marks = near_box(&box, p, squared_support) & ((1u << left) - 1u);
+            if (cell_first - first < left) { // its own are all kept, and in order
+                to->own = to->count + (uint)__builtin_popcount(marks & ((1u << (cell_first - first)) - 1u));
             }
-        }
-        const vec4 *p = view->predicted + begin;
-        uint j = begin;
-        // Whole eights may run past the end of the run, never past the array: the next run overwrites them.
-        for (; j + 8 <= end; j += 8, p += 8, at += 8) {
-            const Eight eight =
-                transpose_eight(_mm_load_ps(&p[0].x), _mm_load_ps(&p[1].x), _mm_load_ps(&p[2].x), _mm_load_ps(&p[3].x),
-                                _mm_load_ps(&p[4].x), _mm_load_ps(&p[5].x), _mm_load_ps(&p[6].x), _mm_load_ps(&p[7].x));
-            _mm256_storeu_ps(to->x + at, eight.x);
-            _mm256_storeu_ps(to->y + at, eight.y);
-            _mm256_storeu_ps(to->z + at, eight.z);
-            _mm256_storeu_si256((__m256i *)(to->index + at), _mm256_add_epi32(_mm256_set1_epi32((int)j), step));
-        }
-        for (; j < end; j++, p++, at++) {
-            to->x[at] = p->x;
-            to->y[at] = p->y;
-            to->z[at] = p->z;
-            to->index[at] = j;
+            add_candidates(view, to, p, first, marks);
         }
     }
-    for (; at % 8 != 0; at++) {
-        to->x[at] = to->y[at] = to->z[at] = INFINITY; // as is its distance: particles are at finite positions
-        to->index[at] = 0;
+    for (; to->count % 8 != 0; to->count++) {
+        to->x[to->count] = INFINITY; // as is its distance: particles are at finite positions
+        to->index[to->count] = 0;
     }
-    to->count = at;
     return true;
 }
 
@@ -82,8 +185,7 @@ static inline __m256 near_eight(const Candidates *c, uint k, __m256 x, __m256 y,
     const __m256 dx = _mm256_sub_ps(x, _mm256_load_ps(c->x + k));
     const __m256 dy = _mm256_sub_ps(y, _mm256_load_ps(c->y + k));
     const __m256 dz = _mm256_sub_ps(z, _mm256_load_ps(c->z + k));
-    const __m256 xy = _mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy));
-    const __m256 near = _mm256_cmp_ps(_mm256_add_ps(xy, _mm256_mul_ps(dz, dz)), squared_support, _CMP_LT_OQ);
+    const __m256 near = shorter(dx, dy, dz, squared_support);
     if (!c->grouped) {
         return near;
     }
@@ -113,7 +215,7 @@ void avx2_count_neighbours(const MoteView *view, uint begin, uint end)
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
         const uint cell_end = view->cell_starts[cell + 1] < end ? view->cell_starts[cell + 1] : end;
-        if (!collect(view, cell, &candidates)) {
+        if (!collect(view, NULL, cell, &candidates)) {
             cpu_kernels[KERNEL_ID_count_neighbours](view, i, cell_end);
             i = cell_end;
             continue;
@@ -126,21 +228,6 @@ void avx2_count_neighbours(const MoteView *view, uint begin, uint end)
         }
     }
     atomic_max_u32(&view->counters[COUNTER_NEIGHBOURS_MAX], most);
-}
-
-// Row m moves the lanes whose bit is set in m to the front.
-static _Alignas(32) uint pack_table[256][8];
-
-__attribute__((constructor)) static void make_pack_table(void)
-{
-    for (uint mask = 0; mask < 256; mask++) {
-        uint count = 0;
-        for (uint lane = 0; lane < 8; lane++) {
-            if ((mask >> lane & 1u) != 0u) {
-                pack_table[mask][count++] = lane;
-            }
-        }
-    }
 }
 
 // The neighbours of the particle at `self` of the candidates, into `list`; returns how many.
@@ -162,10 +249,15 @@ static uint fill_one(Candidates *c, uint self, __m256 squared_support, uint unli
     return count;
 }
 
+static inline void pad_list(uint *list, uint count, uint i)
+{
+    _mm256_storeu_si256((__m256i *)(list + count), _mm256_set1_epi32((int)i));
+}
+
 // Copies a list with its padding to its place.
 static inline void store_list(uint *to, uint *list, uint count, uint i)
 {
-    _mm256_storeu_si256((__m256i *)(list + count), _mm256_set1_epi32((int)i)); // the padding
+    pad_list(list, count, i);
     for (uint k = 0; k < count; k += 8) {
         _mm256_storeu_si256((__m256i *)(to + k), _mm256_load_si256((const __m256i *)(list + k)));
     }
@@ -180,7 +272,7 @@ void avx2_fill_neighbours(const MoteView *view, uint begin, uint end)
         const uint cell = view->cell_scan[i + 1] - 1u;
         const uint cell_first = view->cell_starts[cell];
         const uint cell_end = view->cell_starts[cell + 1] < end ? view->cell_starts[cell + 1] : end;
-        if (!collect(view, cell, &candidates)) {
+        if (!collect(view, NULL, cell, &candidates)) {
             cpu_kernels[KERNEL_ID_fill_neighbours](view, i, cell_end);
             i = cell_end;
             continue;
@@ -198,19 +290,23 @@ bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *are
     Candidates candidates;
     _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
     const __m256 squared_support = _mm256_set1_ps(view->support_squared);
+    const Columns columns = columns_in(view);
     uint next = 0, chunk_end = 0, most = 0; // of the chunk this thread fills, in blocks
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
         const uint cell_first = view->cell_starts[cell];
         const uint cell_end = view->cell_starts[cell + 1] < end ? view->cell_starts[cell + 1] : end;
-        if (!collect(view, cell, &candidates)) {
+        if (!collect(view, &columns, cell, &candidates)) {
             return false;
         }
         for (; i < cell_end; i++) {
-            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), squared_support,
-                                        unlisted_group(view, i), list);
+            // In its place, where that has room for whatever may be found and a register more; else aside.
+            const bool in_place = (chunk_end - next) * NEIGHBOUR_BLOCK >= candidates.count + 8u;
+            uint *const to = in_place ? view->neighbours + (size_t)next * NEIGHBOUR_BLOCK : list;
+            const uint count =
+                fill_one(&candidates, candidates.own + (i - cell_first), squared_support, unlisted_group(view, i), to);
             const uint blocks = (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK;
-            if (next + blocks > chunk_end) {
+            if (!in_place && next + blocks > chunk_end) {
                 next = __atomic_fetch_add(&arena->next, arena->chunk, __ATOMIC_RELAXED);
                 chunk_end = next + arena->chunk;
                 if (chunk_end > arena->end || blocks > arena->chunk) {
@@ -219,7 +315,11 @@ bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *are
             }
             view->neighbour_counts[i] = count;
             view->neighbour_starts[i] = next;
-            store_list(view->neighbours + (size_t)next * NEIGHBOUR_BLOCK, list, count, i);
+            if (in_place) {
+                pad_list(to, count, i);
+            } else {
+                store_list(view->neighbours + (size_t)next * NEIGHBOUR_BLOCK, list, count, i);
+            }
             next += blocks;
             most = count > most ? count : most;
         }

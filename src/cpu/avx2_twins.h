@@ -14,6 +14,8 @@ RangeFunction avx2_density_lambda, avx2_density_delta, avx2_measure_density;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
 RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
 RangeFunction avx2_solve_pairs, avx2_count_contacts;
+RangeFunction avx2_predict, avx2_assign_keys, avx2_update_velocity;
+RangeFunction avx2_make_columns; // no twin: see avx2_build_lists
 
 // Where threads put lists in one pass, before anyone knows how long they all are: each takes chunks in turn. All
 // numbers are blocks.
@@ -23,6 +25,7 @@ typedef struct ListArena {
 
 // Counts, starts and lists of the particles begin to end - 1; false if they do not fit, and then all of it is to be
 // made anew by count_neighbours and fill_neighbours. Where a list lies depends on timing, what is in it does not.
+// avx2_make_columns has been run for all particles before.
 bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena);
 
 #if defined(__AVX2__)
@@ -61,6 +64,13 @@ static inline Eight load_eight(const vec4 *data, const uint *indices)
     return transpose_eight(load_one(data, indices[0]), load_one(data, indices[1]), load_one(data, indices[2]),
                            load_one(data, indices[3]), load_one(data, indices[4]), load_one(data, indices[5]),
                            load_one(data, indices[6]), load_one(data, indices[7]));
+}
+
+// data[0] to data[7].
+static inline Eight load_consecutive(const vec4 *data)
+{
+    return transpose_eight(load_one(data, 0), load_one(data, 1), load_one(data, 2), load_one(data, 3),
+                           load_one(data, 4), load_one(data, 5), load_one(data, 6), load_one(data, 7));
 }
 
 static inline __m256 dot_eight(__m256 x, __m256 y, __m256 z)

@@ -204,6 +204,12 @@ FUNCTION uint find_block(VIEW_COMMA u64 block)
     return cell;
 }
 
+// Whether there are blocks with such a coordinate.
+FUNCTION bool is_block(int coordinate)
+{
+    return coordinate >= 0 && coordinate <= 1048575;
+}
+
 // Collects the particles of the 3x3x3 cells around a cell as runs of consecutive particles. The neighbourhood
 // consists of pieces of eight 2x2x2 blocks: the cell's own, and those across its nearer side along one, two or three
 // axes, of which only the layer that touches the cell counts. In key order at most 14 runs remain.
@@ -222,17 +228,25 @@ KERNEL(link_cells)
     const int step_y = (corner & 2u) == 0u ? -1 : 1;
     const int step_z = (corner & 4u) == 0u ? -1 : 1;
 
+    // The key's bits of each axis, for the block itself and for the one across.
+    const u64 here_x = spread_bits(U32(x));
+    const u64 here_y = spread_bits(U32(y)) << 1;
+    const u64 here_z = spread_bits(U32(z)) << 2;
+    const u64 across_x = spread_bits(U32(x + step_x));
+    const u64 across_y = spread_bits(U32(y + step_y)) << 1;
+    const u64 across_z = spread_bits(U32(z + step_z)) << 2;
+    const uint outside = (is_block(x + step_x) ? 0u : 1u) | (is_block(y + step_y) ? 0u : 2u) |
+                         (is_block(z + step_z) ? 0u : 4u);
+
     uint count = 0u;
     uint begin = 0u;
     uint end = 0u;
     for (uint across = 0u; across < 8u; across++) { // a bit for each axis
-        const int bx = x + ((across & 1u) != 0u ? step_x : 0);
-        const int by = y + ((across & 2u) != 0u ? step_y : 0);
-        const int bz = z + ((across & 4u) != 0u ? step_z : 0);
-        if (bx < 0 || by < 0 || bz < 0 || bx > 1048575 || by > 1048575 || bz > 1048575) {
+        if ((across & outside) != 0u) {
             continue;
         }
-        const u64 block = zorder_key(U32(bx), U32(by), U32(bz));
+        const u64 block = ((across & 1u) != 0u ? across_x : here_x) | ((across & 2u) != 0u ? across_y : here_y) |
+                          ((across & 4u) != 0u ? across_z : here_z);
         uint cell = find_block(VIEW_HERE_COMMA block);
         if (cell == HASH_EMPTY) {
             continue;

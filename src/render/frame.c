@@ -51,15 +51,31 @@ static vec4 packed_color(MoteVec3 color, float scale, float w)
     return (vec4){scale * color.x, scale * color.y, scale * color.z, w};
 }
 
-// Halton points in bases 2 and 3: sub-pixel positions that fill a pixel evenly for any number of samples.
-static double halton(uint32_t index, uint32_t base)
+// The binary digits of a number behind the point, in reverse: van der Corput's sequence.
+static double reversed_digits(uint32_t index)
 {
-    double value = 0.0, fraction = 1.0;
-    for (uint32_t i = index; i > 0; i /= base) {
-        fraction /= base;
-        value += fraction * (i % base);
+    double value = 0.0, fraction = 0.5;
+    for (uint32_t i = index; i > 0; i >>= 1, fraction *= 0.5) {
+        value += fraction * (i & 1);
     }
     return value;
+}
+
+// Where in its pixel, 0 to 1, a sample looks: Hammersley's points, each in a row and a column of its own. Their mean is
+// the pixel's middle, so that more samples do not move the picture, and the last one, whose depth and ids the layers
+// hold, is close to it.
+static void sample_place(uint32_t sample, uint32_t count, double *x, double *y)
+{
+    const uint32_t own = (sample + count / 2 + 1) % count;
+    const double turn = 0.5 + 0.5 / count - reversed_digits(count / 2);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double place = reversed_digits(i) + turn;
+        sum += place - floor(place);
+    }
+    const double place = reversed_digits(own) + turn;
+    *x = (own + 0.5) / count;
+    *y = place - floor(place) + 0.5 - sum / count;
 }
 
 static void grow_box(Vector *low, Vector *high, MoteVec3 p, float reach)
@@ -298,8 +314,10 @@ static void frame_set_jitter(MoteRenderer *renderer, uint32_t sample)
     const uint32_t samples = frame->picture->samples;
     c->sample_index = sample;
     c->sample_count = samples;
-    c->centre.x = 0.5f * (float)c->width + (samples > 1 ? (float)halton(sample + 1, 2) - 0.5f : 0.0f);
-    c->centre.y = 0.5f * (float)c->height + (samples > 1 ? (float)halton(sample + 1, 3) - 0.5f : 0.0f);
+    double x, y;
+    sample_place(sample, samples, &x, &y);
+    c->centre.x = 0.5f * (float)c->width + (float)(x - 0.5);
+    c->centre.y = 0.5f * (float)c->height + (float)(y - 0.5);
     set_camera(c, &frame->scene->camera, c->width, c->height);
 }
 

@@ -1,7 +1,9 @@
 #include "scene/live.h"
 
 #include "scene/simulation.h"
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t element)
 {
@@ -50,24 +52,32 @@ void simulation_set_live(MoteScene *scene, MoteSimulation *simulation, const Sce
     }
 }
 
-const char *scene_override_text(const MoteScene *scene, const SceneKey *key, uint32_t element, const double *numbers,
-                                char *text, size_t size)
+// The element's place in a file: fluids[1], materials["sand"].
+static void write_place(const MoteScene *scene, const SceneSectionInfo *section, SceneSection kind, uint32_t element,
+                        char *place, size_t size)
 {
-    const SceneSectionInfo *section = &scene_sections[key->section];
-    char place[SCENE_NAME_SIZE * 2 + 8] = "", value[128];
+    place[0] = '\0';
     if (section->kind == SCENE_ARRAY) {
-        snprintf(place, sizeof place, "[%u]", element);
+        snprintf(place, size, "[%u]", element);
     } else if (section->kind == SCENE_MAP) {
-        const char *name = (const char *)scene->values.sections[key->section].data + element * section->element_size;
-        size_t length = (size_t)snprintf(place, sizeof place, "[\"");
-        for (; *name != '\0' && length + 4 < sizeof place; name++) {
+        const char *name = (const char *)scene->values.sections[kind].data + element * section->element_size;
+        size_t length = (size_t)snprintf(place, size, "[\"");
+        for (; *name != '\0' && length + 4 < size; name++) {
             if (*name == '"' || *name == '\\') {
                 place[length++] = '\\';
             }
             place[length++] = *name;
         }
-        snprintf(place + length, sizeof place - length, "\"]");
+        snprintf(place + length, size - length, "\"]");
     }
+}
+
+const char *scene_override_text(const MoteScene *scene, const SceneKey *key, uint32_t element, const double *numbers,
+                                char *text, size_t size)
+{
+    const SceneSectionInfo *section = &scene_sections[key->section];
+    char place[SCENE_NAME_SIZE * 2 + 8], value[128];
+    write_place(scene, section, key->section, element, place, sizeof place);
     if (key->type == SCENE_BOOL) {
         snprintf(value, sizeof value, "%s", numbers[0] != 0.0 ? "true" : "false");
     } else if (key->type == SCENE_CHOICE) {
@@ -82,4 +92,19 @@ const char *scene_override_text(const MoteScene *scene, const SceneKey *key, uin
     }
     snprintf(text, size, "%s%s.%s=%s", section->json_key, place, key->name, value);
     return text;
+}
+
+bool scene_override_words(const MoteScene *scene, const SceneKey *key, uint32_t element, const char *words, char *text,
+                          size_t size)
+{
+    const SceneSectionInfo *section = &scene_sections[key->section];
+    char place[SCENE_NAME_SIZE * 2 + 8];
+    write_place(scene, section, key->section, element, place, sizeof place);
+    json_t *value = json_string(words); // NULL where it is not UTF-8
+    char *quoted = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    const bool fits =
+        quoted != NULL && snprintf(text, size, "%s%s.%s=%s", section->json_key, place, key->name, quoted) < (int)size;
+    free(quoted);
+    json_decref(value);
+    return fits;
 }

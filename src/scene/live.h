@@ -15,5 +15,8 @@ void simulation_set_live(MoteScene *scene, MoteSimulation *simulation, const Sce
 // The value of an element's key as an override (mote_scene_load): solver.gravity=[0, -9.81, 0]. Returns `text`.
 const char *scene_override_text(const MoteScene *scene, const SceneKey *key, uint32_t element, const double *numbers,
                                 char *text, size_t size);
+// The same of a key whose value is words: materials, meshes, files. False where they do not fit, or are not UTF-8.
+bool scene_override_words(const MoteScene *scene, const SceneKey *key, uint32_t element, const char *words, char *text,
+                          size_t size);
 
 #endif

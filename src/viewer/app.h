@@ -16,7 +16,7 @@
 
 typedef enum Drag { DRAG_NONE, DRAG_ORBIT, DRAG_LOOK, DRAG_PAN, DRAG_GRAB, DRAG_THROW, DRAG_INSPECT } Drag;
 
-enum { BROWSER_LIMIT = 56, NOTICE_TEXT = 1280, APP_VIEW = 64, APP_HISTORIES = 5, APP_ANSWERS = 512 };
+enum { BROWSER_LIMIT = 56, NOTICE_TEXT = 1280, APP_VIEW = 64, APP_ANSWERS = 512 };
 
 // A scene file as it was when it was loaded.
 typedef struct FileStamp {
@@ -31,6 +31,7 @@ typedef struct App {
     Settings settings;
     SDL_Window *window;
     int window_width, window_height; // pixels, when it was shown last
+    float ui_scale;                  // of the panel
     Uint32 wake_event;
     atomic_bool wake_pending;
     Gpu gpu;
@@ -103,10 +104,10 @@ typedef struct App {
     double worst_answer;         // s, from an event to the window that shows what it did
     double answers[APP_ANSWERS]; // the last ones, a ring
     uint64_t answer_count;       // all
-    uint64_t worst_lag, lag_request, lag_picture;
-    float history[APP_HISTORIES][PANEL_HISTORY];
+    float history[PANEL_HISTORIES][PANEL_HISTORY];
+    float history_timings[STATUS_TIMINGS][PANEL_HISTORY], history_passes[ARTIST_PASSES][PANEL_HISTORY];
     uint32_t history_at, history_count;
-    uint64_t history_moment;
+    uint64_t history_moment, history_model;
 } App;
 
 void app_say(App *app, const char *format, ...) MOTE_PRINTF(2, 3); // a notice

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "image/picture_file.h"
 #include "image/video.h"
+#include "viewer/between.h"
 #include "viewer/camera.h"
 #include "viewer/give_way.h"
 #include <math.h>
@@ -25,6 +26,8 @@ struct Artist {
     bool quit, called_on;
     ArtistRequest request;
     uint64_t requests;
+    uint64_t lag_request,
+        lag_picture; // a request that no picture answers yet, 0 is none; how many there were before it
     ArtistStatus status;
     ArtistPicture picture;
     uint8_t *pixels; // of the picture
@@ -46,10 +49,10 @@ struct Artist {
     uint64_t meshes_of; // model
     uint8_t *spare;     // where the next picture is read to
     size_t spare_bytes;
-    Block between_positions, between_rotations, between_shapes, between_instances;
+    Between between;
     double cost[SCALE_STEPS], last_cost; // s, of pictures of a size, measured
     uint64_t drawn_count;
-    uint64_t drawn_moment, drawn_request, drawn_layout;
+    uint64_t drawn_model, drawn_moment, drawn_request, drawn_layout;
     double drawn_between, drawn_scale, still_since;
     VideoWriter film;
     uint32_t film_width, film_height;
@@ -70,6 +73,10 @@ uint64_t artist_ask(Artist *artist, const ArtistRequest *request)
     if (artist->requests == 0 || memcmp(&artist->request, request, sizeof *request) != 0) {
         artist->request = *request;
         artist->requests++;
+        if (artist->lag_request == 0) {
+            artist->lag_request = artist->requests;
+            artist->lag_picture = artist->picture.number;
+        }
         call(artist);
     }
     const uint64_t number = artist->requests;
@@ -196,85 +203,6 @@ static void say(Artist *artist, MoteResult result, const char *notice)
     artist->wake(artist->wake_data);
 }
 
-// ---- The thread: between two moments ----
-
-static MoteQuaternion turn_between(MoteQuaternion a, MoteQuaternion b, float t)
-{
-    const float along = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0.0f ? -1.0f : 1.0f;
-    const float s = (1.0f - t) * along;
-    MoteQuaternion q = {s * a.x + t * b.x, s * a.y + t * b.y, s * a.z + t * b.z, s * a.w + t * b.w};
-    const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    return length > 1e-6f ? (MoteQuaternion){q.x / length, q.y / length, q.z / length, q.w / length} : b;
-}
-
-static MoteTransform pose_between(MoteTransform a, MoteTransform b, float t)
-{
-    return (MoteTransform){{a.position.x + t * (b.position.x - a.position.x),
-                            a.position.y + t * (b.position.y - a.position.y),
-                            a.position.z + t * (b.position.z - a.position.z)},
-                           turn_between(a.rotation, b.rotation, t)};
-}
-
-static MoteResult shapes_between(Artist *artist, MomentPool *pool, const Moment *moment, float t, MoteRenderScene *look)
-{
-    const uint32_t shapes = moment->look.shape_count, instances = moment->look.instance_count;
-    MoteResult result = moment_reserve(pool, &artist->between_shapes, shapes * sizeof(MoteRenderShape) + 1);
-    if (result == MOTE_OK) {
-        result = moment_reserve(pool, &artist->between_instances, instances * sizeof(MoteRenderInstance) + 1);
-    }
-    if (result != MOTE_OK) {
-        return result;
-    }
-    MoteRenderShape *shape = artist->between_shapes.data;
-    MoteRenderInstance *instance = artist->between_instances.data;
-    const MoteRenderShape *shape_before = moment->shapes_before.data;
-    const MoteRenderInstance *instance_before = moment->instances_before.data;
-    for (uint32_t i = 0; i < shapes; i++) {
-        shape[i] = moment->look.shapes[i];
-        if (moment->shapes_before_count == shapes) {
-            shape[i].shape.to = pose_between(shape_before[i].shape.to, shape[i].shape.to, t);
-        }
-    }
-    for (uint32_t i = 0; i < instances; i++) {
-        instance[i] = moment->look.instances[i];
-        if (moment->instances_before_count == instances && instance_before[i].mesh == instance[i].mesh) {
-            instance[i].pose = pose_between(instance_before[i].pose, instance[i].pose, t);
-        }
-    }
-    look->shapes = shape;
-    look->instances = instance;
-    return MOTE_OK;
-}
-
-static MoteResult view_between(Artist *artist, MomentPool *pool, const Moment *moment, float t, MoteRenderView *view)
-{
-    MoteResult result = moment_reserve(pool, &artist->between_positions, view->positions.bytes + 1);
-    if (result == MOTE_OK) {
-        result = moment_reserve(pool, &artist->between_rotations, view->cluster_rotations.bytes + 1);
-    }
-    if (result != MOTE_OK) {
-        return result;
-    }
-    const float *now = view->positions.address, *before = moment->positions_before.data;
-    float *out = artist->between_positions.data;
-    for (size_t i = 0; i < 4 * (size_t)view->particle_count; i++) {
-        out[i] = before[i] + t * (now[i] - before[i]);
-    }
-    const MoteQuaternion *turns = view->cluster_rotations.address, *turns_before = moment->rotations_before.data;
-    MoteQuaternion *turns_out = artist->between_rotations.data;
-    for (uint32_t i = 0; i < view->cluster_count; i++) {
-        const bool known = moment->rotations_before_count == view->cluster_count;
-        turns_out[i] = known ? turn_between(turns_before[i], turns[i], t) : turns[i];
-    }
-    view->positions.address = out;
-    view->positions.capacity = artist->between_positions.bytes;
-    if (view->cluster_count > 0) {
-        view->cluster_rotations.address = turns_out;
-        view->cluster_rotations.capacity = artist->between_rotations.bytes;
-    }
-    return MOTE_OK;
-}
-
 // ---- The thread: a picture ----
 
 static MoteResult draw(Artist *artist, const Moment *moment, float t, const ArtistRequest *request, MotePicture picture,
@@ -285,8 +213,7 @@ static MoteResult draw(Artist *artist, const Moment *moment, float t, const Arti
     MoteRenderScene look = moment->look;
     MoteResult result = MOTE_OK;
     if (t < 1.0f && moment->has_before) {
-        result = view_between(artist, pool, moment, t, &view);
-        result = result == MOTE_OK ? shapes_between(artist, pool, moment, t, &look) : result;
+        result = between_moments(&artist->between, pool, moment, t, &view, &look);
     }
     if (result == MOTE_OK && artist->meshes_of != moment->model->number) {
         result = mote_renderer_set_meshes(artist->renderer, moment->model->meshes, moment->model->mesh_count);
@@ -342,6 +269,11 @@ static MoteResult show(Artist *artist, const Moment *moment, const ArtistPicture
     const uint64_t number = artist->picture.number + 1;
     artist->picture = *about;
     artist->picture.number = number;
+    if (artist->lag_request > 0 && about->request >= artist->lag_request) {
+        const uint64_t lag = number - artist->lag_picture;
+        artist->status.worst_lag = lag > artist->status.worst_lag ? lag : artist->status.worst_lag;
+        artist->lag_request = 0;
+    }
     artist->picture.moment = moment->number;
     artist->picture.frame = moment->frame;
     artist->picture.model = moment->model->number;
@@ -360,12 +292,15 @@ static const double scale_steps[SCALE_STEPS] = {1.0, 0.75, 0.5, 0.35};
 
 // As large as twenty pictures a second allow, where smaller ones are faster; where nothing moves, as large as the
 // window. What a size costs is found by drawing it.
-static double choose_scale(Artist *artist, const ArtistRequest *request, bool still)
+static double choose_scale(Artist *artist, const ArtistRequest *request, bool still, bool first)
 {
     const double target = 0.05;
     const double *cost = artist->cost;
     if (request->scale > 0.0f) {
         return (double)request->scale;
+    }
+    if (first && artist->film.process == 0) {
+        return scale_steps[SCALE_STEPS - 2]; // of a scene: something to look at, soon
     }
     if (still || artist->film.process != 0) {
         return 1.0;
@@ -695,9 +630,10 @@ static double work(Artist *artist, const Orders *orders)
                          between != artist->drawn_between;
     artist->still_since = changed ? now : artist->still_since;
     const bool still = now - artist->still_since > 0.25;
-    const double scale = choose_scale(artist, &orders->request, still);
+    const double scale = choose_scale(artist, &orders->request, still, moment->model->number != artist->drawn_model);
     if (changed || (still && scale > artist->drawn_scale)) {
         draw_and_show(artist, moment, between, scale, &orders->request, orders->requests);
+        artist->drawn_model = moment->model->number;
         artist->drawn_moment = moment->number;
         artist->drawn_request = orders->requests;
         artist->drawn_between = between;
@@ -769,11 +705,7 @@ void artist_stop(Artist *artist)
     call(artist);
     mtx_unlock(&artist->mutex);
     thrd_join(artist->thread, NULL);
-    Block *blocks[] = {&artist->between_positions, &artist->between_rotations, &artist->between_shapes,
-                       &artist->between_instances};
-    for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        free(blocks[i]->data);
-    }
+    between_free(&artist->between);
     free(artist->pixels);
     free(artist->spare);
     mtx_destroy(&artist->mutex);

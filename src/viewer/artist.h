@@ -46,7 +46,8 @@ typedef struct ArtistStatus {
     char error[ARTIST_TEXT]; // of the last picture or file; "" after one that went well
     char notice[ARTIST_TEXT];
     uint64_t notices;
-    uint64_t reloads; // of shaders, those that failed included
+    uint64_t worst_lag; // pictures from a request to the first that answers it: 1 is the very next
+    uint64_t reloads;   // of shaders, those that failed included
     bool recording;
     uint64_t recorded; // frames
     MoteDeviceInfo device;

@@ -30,12 +30,16 @@ static void name_scene(PanelScene *scene)
     }
 }
 
-// FOLDER/pictures/NAME.png, next to the scene.
+// FOLDER/pictures/NAME.png, next to the scene; or next to its folder, which has the same scenes in another size.
 static bool find_picture(const PanelScene *scene, char path[2048])
 {
     const char *slash = strrchr(scene->path, '/');
-    snprintf(path, 2048, "%.*s/pictures/%s.png", slash != NULL ? (int)(slash - scene->path) : 1,
-             slash != NULL ? scene->path : ".", scene->name);
+    const int length = slash != NULL ? (int)(slash - scene->path) : 1;
+    const char *folder = slash != NULL ? scene->path : ".";
+    snprintf(path, 2048, "%.*s/pictures/%s.png", length, folder, scene->name);
+    if (access(path, R_OK) != 0) {
+        snprintf(path, 2048, "%.*s/../pictures/%s.png", length, folder, scene->name);
+    }
     return access(path, R_OK) == 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef MOTE_VIEWER_DRAW_LIST_H
 #define MOTE_VIEWER_DRAW_LIST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct DrawVertex {
@@ -12,6 +13,8 @@ typedef struct DrawVertex {
 typedef struct DrawCommand {
     int32_t clip[4]; // pixels: left, top, right, bottom
     uint32_t texture;
+    bool opaque; // covers what is behind it
+    bool exact;  // its pixels are the window's: no need to look between them
     uint32_t first_index, index_count;
 } DrawCommand;
 

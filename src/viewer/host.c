@@ -3,6 +3,7 @@
 
 #include "scene/live.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t elements(void *data, uint32_t section)
@@ -36,6 +37,21 @@ static void set(void *data, uint32_t key, uint32_t element, const double numbers
         app->own_camera = false; // so that it is seen
     }
     simulator_send(app->simulator, &command);
+}
+
+static bool text(void *data, uint32_t key, uint32_t element, char words[1024])
+{
+    return simulator_words(((App *)data)->simulator, key, element, words, 1024);
+}
+
+static void set_text(void *data, uint32_t key, uint32_t element, const char *words)
+{
+    const size_t size = strlen(words) + 1;
+    SimulatorCommand command = {.kind = COMMAND_SET_WORDS, .key = key, .element = element, .text = malloc(size)};
+    if (command.text != NULL) {
+        memcpy(command.text, words, size);
+        simulator_send(((App *)data)->simulator, &command);
+    }
 }
 
 static void act(void *data, const char *action)
@@ -93,6 +109,6 @@ static void add_mesh(void *data, const char *section)
 
 void app_host(App *app, PanelHost *host)
 {
-    *host = (PanelHost){app,     elements, element_name, value,      is_live,        set,     act, set_speed,
-                        view_at, set_view, open_scene,   save_scene, forget_changes, add_mesh};
+    *host = (PanelHost){app, elements,  element_name, value,    is_live,    set,        text,           set_text,
+                        act, set_speed, view_at,      set_view, open_scene, save_scene, forget_changes, add_mesh};
 }

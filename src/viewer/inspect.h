@@ -2,6 +2,7 @@
 #ifndef MOTE_VIEWER_INSPECT_H
 #define MOTE_VIEWER_INSPECT_H
 
+#include "viewer/measures.h"
 #include "viewer/moment.h"
 
 enum { INSPECT_NEIGHBOURS = 128, INSPECT_TEXT = 8192 };
@@ -38,13 +39,7 @@ void inspect_particle(const Moment *moment, uint32_t id, Inspection *out);
 // As lines to be read.
 void inspect_text(const Inspection *inspection, char *text, size_t size);
 
-// Constraints by kind, and how far contacts are from holding.
-typedef struct Measures {
-    uint32_t liquid, grains, members;   // particles: a density constraint each; grains; of bodies
-    uint32_t clusters, shapes;          // of shape matching; colliders
-    uint64_t neighbour_pairs, contacts; // pairs of particles in lists; those of them that touch
-    double overlap_mean, overlap_max;   // of contacts: 1 - distance / contact distance, 0 where it is kept
-} Measures;
+// Of all particles.
 void inspect_all(const Moment *moment, Measures *out);
 
 #endif

@@ -12,18 +12,22 @@
 static VkResult create_layouts(Overlay *overlay)
 {
     Gpu *gpu = overlay->gpu;
-    const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                                         .magFilter = VK_FILTER_LINEAR,
-                                         .minFilter = VK_FILTER_LINEAR,
-                                         .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                                         .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                                         .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
-    VkResult result = gpu->vkCreateSampler(gpu->device, &sampler, NULL, &overlay->sampler);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < OVERLAY_FILTERS && result == VK_SUCCESS; i++) {
+        const VkFilter filter = i == OVERLAY_NEAREST ? VK_FILTER_NEAREST : VK_FILTER_LINEAR;
+        const VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+                                             .magFilter = filter,
+                                             .minFilter = filter,
+                                             .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                                             .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+                                             .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
+        result = gpu->vkCreateSampler(gpu->device, &sampler, NULL, &overlay->samplers[i]);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
     const VkDescriptorSetLayoutBinding binding = {0, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1,
-                                                  VK_SHADER_STAGE_FRAGMENT_BIT, &overlay->sampler};
+                                                  VK_SHADER_STAGE_FRAGMENT_BIT, NULL};
     const VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
     result = gpu->vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &overlay->set_layout);
@@ -40,10 +44,10 @@ static VkResult create_layouts(Overlay *overlay)
     if (result != VK_SUCCESS) {
         return result;
     }
-    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, OVERLAY_TEXTURES};
+    const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, OVERLAY_TEXTURES * OVERLAY_FILTERS};
     const VkDescriptorPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
                                              .flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT,
-                                             .maxSets = OVERLAY_TEXTURES,
+                                             .maxSets = OVERLAY_TEXTURES * OVERLAY_FILTERS,
                                              .poolSizeCount = 1,
                                              .pPoolSizes = &size};
     return gpu->vkCreateDescriptorPool(gpu->device, &pool, NULL, &overlay->pool);
@@ -61,6 +65,14 @@ MoteResult overlay_create(Gpu *gpu, Overlay *out)
     return MOTE_OK;
 }
 
+static void destroy_pipelines(Overlay *overlay)
+{
+    for (uint32_t i = 0; i < OVERLAY_PIPELINES; i++) {
+        overlay->gpu->vkDestroyPipeline(overlay->gpu->device, overlay->pipelines[i], NULL);
+        overlay->pipelines[i] = VK_NULL_HANDLE;
+    }
+}
+
 void overlay_destroy(Overlay *overlay)
 {
     Gpu *gpu = overlay->gpu;
@@ -74,11 +86,13 @@ void overlay_destroy(Overlay *overlay)
     gpu_buffer_destroy(gpu, &overlay->vertices);
     gpu_buffer_destroy(gpu, &overlay->indices);
     gpu_buffer_destroy(gpu, &overlay->staging);
-    gpu->vkDestroyPipeline(gpu->device, overlay->pipeline, NULL);
+    destroy_pipelines(overlay);
     gpu->vkDestroyDescriptorPool(gpu->device, overlay->pool, NULL);
     gpu->vkDestroyPipelineLayout(gpu->device, overlay->layout, NULL);
     gpu->vkDestroyDescriptorSetLayout(gpu->device, overlay->set_layout, NULL);
-    gpu->vkDestroySampler(gpu->device, overlay->sampler, NULL);
+    for (uint32_t i = 0; i < OVERLAY_FILTERS; i++) {
+        gpu->vkDestroySampler(gpu->device, overlay->samplers[i], NULL);
+    }
     memset(overlay, 0, sizeof *overlay);
 }
 
@@ -91,7 +105,7 @@ static VkResult create_module(Gpu *gpu, const uint32_t *words, size_t bytes, VkS
     return gpu->vkCreateShaderModule(gpu->device, &info, NULL, out);
 }
 
-static VkResult create_with(Overlay *overlay, VkShaderModule vertex, VkShaderModule fragment)
+static VkResult create_with(Overlay *overlay, VkShaderModule vertex, VkShaderModule fragment, uint32_t kind)
 {
     Gpu *gpu = overlay->gpu;
     const VkPipelineShaderStageCreateInfo stages[] = {
@@ -126,7 +140,7 @@ static VkResult create_with(Overlay *overlay, VkShaderModule vertex, VkShaderMod
     const VkPipelineMultisampleStateCreateInfo samples = {.sType =
                                                               VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
                                                           .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
-    const VkPipelineColorBlendAttachmentState over = {.blendEnable = VK_TRUE,
+    const VkPipelineColorBlendAttachmentState over = {.blendEnable = kind == OVERLAY_BLENDED,
                                                       .srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA,
                                                       .dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
                                                       .srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
@@ -155,26 +169,27 @@ static VkResult create_with(Overlay *overlay, VkShaderModule vertex, VkShaderMod
                                                .pColorBlendState = &blend,
                                                .pDynamicState = &dynamic,
                                                .layout = overlay->layout};
-    return gpu->vkCreateGraphicsPipelines(gpu->device, VK_NULL_HANDLE, 1, &info, NULL, &overlay->pipeline);
+    return gpu->vkCreateGraphicsPipelines(gpu->device, VK_NULL_HANDLE, 1, &info, NULL, &overlay->pipelines[kind]);
 }
 
 // Once, and again if the window moves to a surface of another format.
-static MoteResult make_pipeline(Overlay *overlay)
+static MoteResult make_pipelines(Overlay *overlay)
 {
     Gpu *gpu = overlay->gpu;
-    if (overlay->pipeline != VK_NULL_HANDLE && overlay->format == gpu->format) {
+    if (overlay->pipelines[OVERLAY_OPAQUE] != VK_NULL_HANDLE && overlay->format == gpu->format) {
         return MOTE_OK;
     }
-    gpu->vkDestroyPipeline(gpu->device, overlay->pipeline, NULL);
-    overlay->pipeline = VK_NULL_HANDLE;
+    destroy_pipelines(overlay);
     VkShaderModule vertex = VK_NULL_HANDLE, fragment = VK_NULL_HANDLE;
     VkResult result = create_module(gpu, overlay_vert, sizeof overlay_vert, &vertex);
     result = result == VK_SUCCESS ? create_module(gpu, overlay_frag, sizeof overlay_frag, &fragment) : result;
-    result = result == VK_SUCCESS ? create_with(overlay, vertex, fragment) : result;
+    for (uint32_t i = 0; i < OVERLAY_PIPELINES && result == VK_SUCCESS; i++) {
+        result = create_with(overlay, vertex, fragment, i);
+    }
     gpu->vkDestroyShaderModule(gpu->device, vertex, NULL);
     gpu->vkDestroyShaderModule(gpu->device, fragment, NULL);
     overlay->format = gpu->format;
-    return result == VK_SUCCESS ? MOTE_OK : gpu_fail(result, "the panel's pipeline");
+    return result == VK_SUCCESS ? MOTE_OK : gpu_fail(result, "the panel's pipelines");
 }
 
 // ---- Textures ----
@@ -183,8 +198,8 @@ void overlay_free_texture(Overlay *overlay, uint32_t slot)
 {
     Gpu *gpu = overlay->gpu;
     Texture *texture = &overlay->textures[slot];
-    if (texture->set != VK_NULL_HANDLE) {
-        gpu->vkFreeDescriptorSets(gpu->device, overlay->pool, 1, &texture->set);
+    if (texture->sets[0] != VK_NULL_HANDLE) {
+        gpu->vkFreeDescriptorSets(gpu->device, overlay->pool, OVERLAY_FILTERS, texture->sets);
     }
     gpu->vkDestroyImageView(gpu->device, texture->view, NULL);
     gpu->vkDestroyImage(gpu->device, texture->image, NULL);
@@ -230,22 +245,27 @@ static VkResult create_texture(Overlay *overlay, Texture *texture, uint32_t widt
                                         .viewType = VK_IMAGE_VIEW_TYPE_2D,
                                         .format = info.format,
                                         .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
+    const VkDescriptorSetLayout layouts[OVERLAY_FILTERS] = {overlay->set_layout, overlay->set_layout};
     const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                              .descriptorPool = overlay->pool,
-                                             .descriptorSetCount = 1,
-                                             .pSetLayouts = &overlay->set_layout};
+                                             .descriptorSetCount = OVERLAY_FILTERS,
+                                             .pSetLayouts = layouts};
     result = gpu->vkCreateImageView(gpu->device, &view, NULL, &texture->view);
-    result = result == VK_SUCCESS ? gpu->vkAllocateDescriptorSets(gpu->device, &set, &texture->set) : result;
+    result = result == VK_SUCCESS ? gpu->vkAllocateDescriptorSets(gpu->device, &set, texture->sets) : result;
     if (result != VK_SUCCESS) {
+        texture->sets[0] = VK_NULL_HANDLE;
         return result;
     }
-    const VkDescriptorImageInfo image = {VK_NULL_HANDLE, texture->view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                        .dstSet = texture->set,
-                                        .descriptorCount = 1,
-                                        .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-                                        .pImageInfo = &image};
-    gpu->vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
+    for (uint32_t i = 0; i < OVERLAY_FILTERS; i++) {
+        const VkDescriptorImageInfo image = {overlay->samplers[i], texture->view,
+                                             VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+        const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                            .dstSet = texture->sets[i],
+                                            .descriptorCount = 1,
+                                            .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+                                            .pImageInfo = &image};
+        gpu->vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
+    }
     texture->width = width;
     texture->height = height;
     texture->fresh = true;
@@ -356,11 +376,11 @@ static void record_list(Overlay *overlay, const DrawList *list)
     const VkViewport viewport = {0.0f, 0.0f, width, height, 0.0f, 1.0f};
     const float constants[4] = {2.0f / width, 2.0f / height, -1.0f, -1.0f};
     const VkDeviceSize zero = 0;
-    gpu->vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, overlay->pipeline);
     gpu->vkCmdSetViewport(gpu->commands, 0, 1, &viewport);
     gpu->vkCmdPushConstants(gpu->commands, overlay->layout, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof constants, constants);
     gpu->vkCmdBindVertexBuffers(gpu->commands, 0, 1, &overlay->vertices.handle, &zero);
     gpu->vkCmdBindIndexBuffer(gpu->commands, overlay->indices.handle, 0, VK_INDEX_TYPE_UINT32);
+    VkPipeline bound = VK_NULL_HANDLE;
     for (uint32_t i = 0; i < list->command_count; i++) {
         const DrawCommand *command = &list->commands[i];
         const Texture *texture = command->texture < OVERLAY_TEXTURES ? &overlay->textures[command->texture] : NULL;
@@ -373,8 +393,15 @@ static void record_list(Overlay *overlay, const DrawList *list)
         }
         const VkRect2D scissor = {{left, top}, {(uint32_t)w, (uint32_t)h}};
         gpu->vkCmdSetScissor(gpu->commands, 0, 1, &scissor);
+        const VkPipeline pipeline = overlay->pipelines[command->opaque ? OVERLAY_OPAQUE : OVERLAY_BLENDED];
+        if (pipeline != bound) {
+            gpu->vkCmdBindPipeline(gpu->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+            bound = pipeline;
+        }
+        const bool same_size = texture->width == gpu->extent.width && texture->height == gpu->extent.height;
+        const uint32_t filter = command->exact || (command->opaque && same_size) ? OVERLAY_NEAREST : OVERLAY_SMOOTH;
         gpu->vkCmdBindDescriptorSets(gpu->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, overlay->layout, 0, 1,
-                                     &texture->set, 0, NULL);
+                                     &texture->sets[filter], 0, NULL);
         gpu->vkCmdDrawIndexed(gpu->commands, command->index_count, 1, command->first_index, 0, 0);
     }
 }
@@ -394,7 +421,7 @@ MoteResult overlay_show(Overlay *overlay, const DrawList *list, bool *shown)
     if (result != MOTE_OK || !ready) {
         return result;
     }
-    result = make_pipeline(overlay);
+    result = make_pipelines(overlay);
     record_uploads(overlay);
     gpu_begin_rendering(gpu);
     if (result == MOTE_OK && list->command_count > 0) {

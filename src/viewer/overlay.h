@@ -6,24 +6,28 @@
 #include "viewer/gpu.h"
 
 enum { OVERLAY_TEXTURES = 64 };
+// Between pixels, or the nearest one, which is a quarter of the work for software drivers: enough where a picture's
+// pixels are the window's, as those of the letters are.
+enum { OVERLAY_SMOOTH, OVERLAY_NEAREST, OVERLAY_FILTERS };
+enum { OVERLAY_BLENDED, OVERLAY_OPAQUE, OVERLAY_PIPELINES };
 
 typedef struct Texture {
     VkImage image;
     VkDeviceMemory memory;
     VkImageView view;
-    VkDescriptorSet set;
+    VkDescriptorSet sets[OVERLAY_FILTERS];
     uint32_t width, height; // 0: the slot is free
     bool fresh;             // nothing was copied into it yet
 } Texture;
 
 typedef struct Overlay {
     Gpu *gpu;
-    VkSampler sampler;
+    VkSampler samplers[OVERLAY_FILTERS];
     VkDescriptorSetLayout set_layout;
     VkDescriptorPool pool;
     VkPipelineLayout layout;
-    VkPipeline pipeline;
-    VkFormat format; // that the pipeline was made for
+    VkPipeline pipelines[OVERLAY_PIPELINES];
+    VkFormat format; // that the pipelines were made for
     GpuBuffer vertices, indices, staging;
     Texture textures[OVERLAY_TEXTURES];
     struct {

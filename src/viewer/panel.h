@@ -10,6 +10,8 @@
 extern "C" {
 #endif
 
+#include "viewer/measures.h"
+
 union SDL_Event;
 
 enum {
@@ -18,6 +20,8 @@ enum {
     TEXTURE_BROWSER = 2
 }; // slots of the overlay; the browser's go on from there
 enum { PANEL_HISTORY = 240 };
+// Graphs: ms a frame, ms a picture, density error and contacts' overlap in %, kinetic and whole energy in J.
+enum { PANEL_HISTORIES = 6 };
 
 typedef struct PanelScene {
     char path[1024];
@@ -53,7 +57,7 @@ typedef struct PanelFacts {
     uint32_t particles, bodies, changes;
     const char *backend;
     const MoteStatistics *statistics; // NULL: none yet
-    const char *counts;               // lines about constraints; "" before the first
+    const Measures *measures;         // with the statistics
     const MoteTiming *timings;        // of the solver
     uint32_t timing_count;
     uint64_t timing_frames;
@@ -62,11 +66,11 @@ typedef struct PanelFacts {
     const MoteDeviceInfo *device;
     const MoteInteropReport *interop;
     const char *view;
-    const char *hint; // "": the user knows; else the key that shows the help
-    // Rings of PANEL_HISTORY values; `history_at` is the oldest.
-    const float *history_frame, *history_picture, *history_density, *history_energy; // ms, ms, %, J
-    const float *history_overlap;                                                    // %, of contacts
-    uint32_t history_at, history_count;                                              // count: how many there are
+    const char *hint; // "": the user knows; else what to begin with
+    // Rings of PANEL_HISTORY values, one behind the other; `history_at` is the oldest of each.
+    const float *history;                          // PANEL_HISTORIES of them
+    const float *history_timings, *history_passes; // ms, in the order of `timings` and `passes`
+    uint32_t history_at, history_count;            // count: how many there are
     const PanelAction *actions;
     uint32_t action_count;
     const PanelScene *scenes;
@@ -87,6 +91,9 @@ typedef struct PanelHost {
     bool (*value)(void *data, uint32_t key, uint32_t element, double numbers[3]);
     bool (*is_live)(void *data, uint32_t key, uint32_t element);
     void (*set)(void *data, uint32_t key, uint32_t element, const double numbers[3]);
+    // The same of values that are words: names, files.
+    bool (*text)(void *data, uint32_t key, uint32_t element, char text[1024]);
+    void (*set_text)(void *data, uint32_t key, uint32_t element, const char *text);
     void (*act)(void *data, const char *action); // a row of viewer_keys.def by its name
     void (*set_speed)(void *data, double speed);
     bool (*view)(void *data, uint32_t i, char name[64]); // of those to choose from; false beyond the last

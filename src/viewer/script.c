@@ -127,12 +127,12 @@ static MoteResult write_state(App *app, const char *path)
         app->picture_mean[0], app->picture_mean[1], app->picture_mean[2], "picture_width", (int)p->width,
         "picture_height", (int)p->height, "width", width, "height", height, "view", app_view(app), "panel", app->panel,
         "help", app->help, "browser", app->browser, "own_camera", app->own_camera);
-    json_t *rest = json_pack("{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:f,s:f,s:I,s:I,s:i}", "error", error, "notice",
-                             app->notice, "inspected", app->inspected, "changes", (int)s->changes, "grabbed",
-                             (int)s->grabbed, "scenes", (int)app->scene_count, "recording", app->drawing.recording,
-                             "recorded", (json_int_t)app->drawing.recorded, "first_picture_seconds", app->first_picture,
-                             "worst_wait_seconds", app->worst_wait, "worst_lag_pictures", (json_int_t)app->worst_lag,
-                             "shown", (json_int_t)app->shown, "swapchains", (int)app->gpu.swapchains);
+    json_t *rest = json_pack(
+        "{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:f,s:f,s:I,s:I,s:i}", "error", error, "notice", app->notice, "inspected",
+        app->inspected, "changes", (int)s->changes, "grabbed", (int)s->grabbed, "scenes", (int)app->scene_count,
+        "recording", app->drawing.recording, "recorded", (json_int_t)app->drawing.recorded, "first_picture_seconds",
+        app->first_picture, "worst_wait_seconds", app->worst_wait, "worst_lag_pictures",
+        (json_int_t)app->drawing.worst_lag, "shown", (json_int_t)app->shown, "swapchains", (int)app->gpu.swapchains);
     if (root == NULL || more == NULL || rest == NULL) {
         json_decref(root);
         json_decref(more);
@@ -155,6 +155,13 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "most_answer_seconds", json_real(answer_at(app, 0.95)));
     json_object_set_new(root, "answers", json_integer((json_int_t)app->answer_count));
     json_object_set_new(root, "resident_bytes", json_integer(resident_bytes()));
+    char *clipboard = SDL_GetClipboardText();
+    json_object_set_new(root, "clipboard", json_string(clipboard != NULL ? clipboard : ""));
+    SDL_free(clipboard);
+    json_object_set_new(root, "ui_scale", json_real((double)app->ui_scale));
+    json_object_set_new(root, "colliders", json_integer(s->measures.shapes));
+    json_object_set_new(root, "recent", json_integer(app->recent_count));
+    json_object_set_new(root, "backend", json_string(s->backend));
     json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
     json_object_set_new(
         root, "validation_messages",

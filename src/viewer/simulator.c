@@ -1,51 +1,15 @@
-#include "viewer/simulator.h"
+#include "viewer/simulator_private.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "scene/live.h"
-#include "scene/save.h"
 #include "scene/simulation.h"
 #include "viewer/give_way.h"
-#include "viewer/hands.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { QUEUE_SIZE = 256, CHANGE_LIMIT = 512, OVERRIDE_SIZE = 2048 };
-
-// A value that the panel changed. It is also an override, for the scene's next loading.
-typedef struct Change {
-    uint32_t key, element; // key MOTE_NONE: something that was added
-    double numbers[3];
-    char text[OVERRIDE_SIZE];
-} Change;
-
-struct Simulator {
-    SimulatorOptions options;
-    thrd_t thread;
-    bool started;
-    mtx_t mutex; // of everything down to the line
-    cnd_t called;
-    SimulatorCommand queue[QUEUE_SIZE];
-    uint32_t queued;
-    uint64_t loads_wanted, loads_done;
-    bool waiting; // for a command, with nothing else to do
-    SimulatorStatus status;
-    bool hold;
-    Model *model; // written by the thread under the mutex, its scene's values too
-    Change changes[CHANGE_LIMIT];
-    uint32_t change_count;
-    // ---- of the thread alone
-    MomentPool pool;
-    Hands hands;
-    uint64_t models;
-    bool paused, failed, forces_wanted;
-    uint32_t steps_wanted;
-    double speed, next_frame, frame_seconds, statistics_time;
-    uint64_t timing_start;
-};
 
 // ---- From other threads ----
 
@@ -108,100 +72,6 @@ void simulator_hold_for_drawing(Simulator *simulator, bool on)
     mtx_lock(&simulator->pool.mutex);
     cnd_broadcast(&simulator->pool.taken);
     mtx_unlock(&simulator->pool.mutex);
-}
-
-static const Change *find_change(const Simulator *simulator, uint32_t key, uint32_t element)
-{
-    for (uint32_t i = 0; i < simulator->change_count; i++) {
-        if (simulator->changes[i].key == key && simulator->changes[i].element == element) {
-            return &simulator->changes[i];
-        }
-    }
-    return NULL;
-}
-
-bool simulator_value(Simulator *simulator, uint32_t key, uint32_t element, double numbers[3])
-{
-    const SceneKey *row = &scene_keys[key];
-    bool found = false;
-    mtx_lock(&simulator->mutex);
-    const Change *change = find_change(simulator, key, element);
-    if (change != NULL) {
-        memcpy(numbers, change->numbers, sizeof change->numbers);
-        found = true;
-    } else if (simulator->model != NULL) {
-        const SceneElements *elements = &simulator->model->scene->values.sections[row->section];
-        found = element < elements->count;
-        if (found) {
-            scene_key_fetch(row, (const char *)elements->data + element * scene_sections[row->section].element_size,
-                            numbers);
-        }
-    }
-    mtx_unlock(&simulator->mutex);
-    return found;
-}
-
-bool simulator_is_live(Simulator *simulator, uint32_t key, uint32_t element)
-{
-    mtx_lock(&simulator->mutex);
-    const bool live = simulator->model != NULL && scene_key_is_live(simulator->model->scene, &scene_keys[key], element);
-    mtx_unlock(&simulator->mutex);
-    return live;
-}
-
-uint32_t simulator_elements(Simulator *simulator, SceneSection section)
-{
-    mtx_lock(&simulator->mutex);
-    const uint32_t count = simulator->model != NULL ? simulator->model->scene->values.sections[section].count : 0;
-    mtx_unlock(&simulator->mutex);
-    return count;
-}
-
-void simulator_element_name(Simulator *simulator, SceneSection section, uint32_t element, char name[SCENE_NAME_SIZE])
-{
-    name[0] = '\0';
-    mtx_lock(&simulator->mutex);
-    if (simulator->model != NULL && scene_sections[section].kind == SCENE_MAP) {
-        const SceneElements *elements = &simulator->model->scene->values.sections[section];
-        if (element < elements->count) {
-            snprintf(name, SCENE_NAME_SIZE, "%s",
-                     (const char *)elements->data + element * scene_sections[section].element_size);
-        }
-    }
-    mtx_unlock(&simulator->mutex);
-}
-
-// All overrides: of the command line, then of the panel. The array is the caller's, the texts are not.
-static const char **list_overrides(const Simulator *simulator, uint32_t *count)
-{
-    const uint32_t given = simulator->options.override_count;
-    const char **texts = calloc(given + simulator->change_count + 1u, sizeof *texts);
-    if (texts == NULL) {
-        mote_fail(MOTE_ERROR_MEMORY, "no memory for %u changes of the scene", simulator->change_count);
-        return NULL;
-    }
-    *count = 0;
-    for (uint32_t i = 0; i < given; i++) {
-        texts[(*count)++] = simulator->options.overrides[i];
-    }
-    for (uint32_t i = 0; i < simulator->change_count; i++) {
-        texts[(*count)++] = simulator->changes[i].text;
-    }
-    return texts;
-}
-
-MoteResult simulator_save_scene(Simulator *simulator, const char *path)
-{
-    mtx_lock(&simulator->mutex);
-    MoteResult result = mote_fail(MOTE_ERROR_INPUT, "there is no scene to save");
-    uint32_t count;
-    const char **texts = list_overrides(simulator, &count);
-    if (simulator->model != NULL && texts != NULL) {
-        result = scene_save(simulator->status.path, texts, count, path);
-    }
-    free(texts);
-    mtx_unlock(&simulator->mutex);
-    return result;
 }
 
 // ---- The thread: saying what is ----
@@ -357,7 +227,7 @@ static MoteResult build(Simulator *simulator, const char *path, Model **out)
     Model *model = calloc(1, sizeof *model);
     mtx_lock(&simulator->mutex);
     uint32_t count = 0;
-    const char **texts = list_overrides(simulator, &count);
+    const char **texts = simulator_overrides(simulator, &count);
     mtx_unlock(&simulator->mutex);
     if (model == NULL || texts == NULL) {
         free(model);
@@ -430,11 +300,23 @@ static void load(Simulator *simulator, const char *path, bool fresh)
     simulator->statistics_time = 0.0;
     simulator->timing_start = 0;
     simulator->next_frame = clock_seconds();
+    simulator->unseen = true;
     say(simulator, "");
     publish(simulator);
 }
 
 // ---- The thread: commands ----
+
+// The row for a change of that key: the one before, or a new one; NULL where there is no room.
+static Change *change_row(Simulator *simulator, uint32_t key, uint32_t element)
+{
+    Change *change = simulator_change(simulator, key, element);
+    if (change == NULL && simulator->change_count < CHANGE_LIMIT) {
+        change = &simulator->changes[simulator->change_count++];
+        *change = (Change){.key = key, .element = element};
+    }
+    return change;
+}
 
 static void set_value(Simulator *simulator, const SimulatorCommand *command)
 {
@@ -444,13 +326,8 @@ static void set_value(Simulator *simulator, const SimulatorCommand *command)
         return;
     }
     mtx_lock(&simulator->mutex);
-    Change *change = (Change *)(uintptr_t)find_change(simulator, command->key, command->element);
-    if (change == NULL && simulator->change_count < CHANGE_LIMIT) {
-        change = &simulator->changes[simulator->change_count++];
-    }
+    Change *change = change_row(simulator, command->key, command->element);
     if (change != NULL) {
-        change->key = command->key;
-        change->element = command->element;
         memcpy(change->numbers, command->numbers, sizeof change->numbers);
         scene_override_text(model->scene, key, command->element, command->numbers, change->text, sizeof change->text);
     }
@@ -462,6 +339,26 @@ static void set_value(Simulator *simulator, const SimulatorCommand *command)
     if (live && simulator->paused) {
         publish(simulator); // with the new look
     }
+    update_status(simulator, false);
+}
+
+// Words take effect with the next reset.
+static void set_words(Simulator *simulator, const SimulatorCommand *command)
+{
+    Model *model = simulator->model;
+    const SceneKey *key = &scene_keys[command->key];
+    char text[OVERRIDE_SIZE];
+    if (model == NULL || command->element >= model->scene->values.sections[key->section].count ||
+        !scene_override_words(model->scene, key, command->element, command->text, text, sizeof text)) {
+        return;
+    }
+    mtx_lock(&simulator->mutex);
+    Change *change = change_row(simulator, command->key, command->element);
+    if (change != NULL) {
+        memcpy(change->text, text, sizeof text);
+        snprintf(change->words, sizeof change->words, "%s", command->text);
+    }
+    mtx_unlock(&simulator->mutex);
     update_status(simulator, false);
 }
 
@@ -616,6 +513,9 @@ static bool obey(Simulator *simulator, SimulatorCommand *command)
     case COMMAND_SET:
         set_value(simulator, command);
         break;
+    case COMMAND_SET_WORDS:
+        set_words(simulator, command);
+        break;
     case COMMAND_SAVE_STATE:
     case COMMAND_LOAD_STATE:
         state_file(simulator, command);
@@ -677,6 +577,18 @@ static bool next_command(Simulator *simulator, double seconds, SimulatorCommand 
     return found;
 }
 
+// A scene begins when its first picture is there: until then the cores are the picture's.
+static bool is_unseen(Simulator *simulator)
+{
+    if (simulator->unseen) {
+        mtx_lock(&simulator->pool.mutex);
+        simulator->unseen = simulator->pool.published_is_new;
+        mtx_unlock(&simulator->pool.mutex);
+        simulator->next_frame = clock_seconds();
+    }
+    return simulator->unseen;
+}
+
 static int run(void *data)
 {
     Simulator *simulator = data;
@@ -684,7 +596,8 @@ static int run(void *data)
     for (;;) {
         const bool stepping = simulator->steps_wanted > 0;
         const bool running = simulator->model != NULL && (!simulator->paused || stepping);
-        const double left = stepping ? 0.0 : simulator->next_frame - clock_seconds();
+        const bool unseen = running && is_unseen(simulator);
+        const double left = unseen ? 0.005 : stepping ? 0.0 : simulator->next_frame - clock_seconds();
         SimulatorCommand command;
         if (next_command(simulator, running ? fmax(left, 0.0) : -1.0, &command)) {
             const bool going_on = obey(simulator, &command);
@@ -694,7 +607,7 @@ static int run(void *data)
             }
             continue;
         }
-        if (!running || (!stepping && simulator->next_frame > clock_seconds())) {
+        if (!running || unseen || (!stepping && simulator->next_frame > clock_seconds())) {
             continue;
         }
         simulator->steps_wanted -= stepping ? 1 : 0;

@@ -12,6 +12,7 @@ typedef enum CommandKind {
     COMMAND_STEP,       // pauses, and computes one frame
     COMMAND_SPEED,      // numbers[0]: seconds of the simulation a second
     COMMAND_SET,        // key, element, numbers: a value of the scene
+    COMMAND_SET_WORDS,  // key, element, text: the same of a value that is words; it takes effect with the next reset
     COMMAND_ADD,        // text: an override, as bodies[2]={...}; the scene begins anew with it
     COMMAND_FORGET,     // all changes made by COMMAND_SET
     COMMAND_SAVE_STATE, // text
@@ -91,6 +92,8 @@ void simulator_hold_for_drawing(Simulator *simulator, bool on);
 
 // The numbers that a key of the loaded scene has now, changes included; false if there is no such element.
 bool simulator_value(Simulator *simulator, uint32_t key, uint32_t element, double numbers[3]);
+// The same of a key whose value is words: a name, a file.
+bool simulator_words(Simulator *simulator, uint32_t key, uint32_t element, char *words, size_t size);
 // Whether a change of it is seen at once, or with the next reset.
 bool simulator_is_live(Simulator *simulator, uint32_t key, uint32_t element);
 uint32_t simulator_elements(Simulator *simulator, SceneSection section);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "viewer/give_way.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static float display_scale(const App *app)
 
 static MoteResult begin(App *app)
 {
+    thread_come_first();
     const ViewerOptions *options = app->options;
     if (options->settings == NULL || options->settings[0] != '\0') {
         if (settings_load(options->settings, &app->settings) != MOTE_OK) {
@@ -110,7 +112,8 @@ static MoteResult begin(App *app)
     if (result != MOTE_OK) {
         return result;
     }
-    if (!panel_create(app->settings.ui_scale > 0.0f ? app->settings.ui_scale : display_scale(app))) {
+    app->ui_scale = app->settings.ui_scale > 0.0f ? app->settings.ui_scale : display_scale(app);
+    if (!panel_create(app->ui_scale)) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the panel");
     }
     uint32_t width, height;
@@ -131,6 +134,9 @@ static MoteResult begin(App *app)
 
 static void end(App *app)
 {
+    if (app->window != NULL) {
+        SDL_HideWindow(app->window); // the last frame, picture or film may take a while to complete
+    }
     if (app->simulator != NULL) {
         simulator_stop(app->simulator);
     }
@@ -183,19 +189,35 @@ static void take_picture(void *data, const ArtistPicture *picture, const uint8_t
     app->redraw = true;
 }
 
+// A value more for every graph, with each moment; a new scene begins them anew.
 static void note_history(App *app)
 {
-    if (app->picture.moment == app->history_moment) {
+    if (app->status.moment == app->history_moment) {
         return;
     }
-    app->history_moment = app->picture.moment;
-    const MoteStatistics *s = &app->status.statistics;
-    const float values[APP_HISTORIES] = {(float)(1e3 * app->status.frame_seconds), (float)(1e3 * app->picture.seconds),
-                                         app->status.has_statistics ? (float)(100.0 * s->density_error_mean) : 0.0f,
-                                         app->status.has_statistics ? (float)s->kinetic_energy : 0.0f,
-                                         (float)(100.0 * app->status.measures.overlap_mean)};
-    for (int i = 0; i < APP_HISTORIES; i++) {
-        app->history[i][app->history_at] = values[i];
+    app->history_moment = app->status.moment;
+    if (app->status.model != app->history_model) {
+        app->history_model = app->status.model;
+        app->history_at = app->history_count = 0;
+    }
+    const SimulatorStatus *status = &app->status;
+    const MoteStatistics *s = &status->statistics;
+    const bool known = status->has_statistics;
+    const double values[PANEL_HISTORIES] = {1e3 * status->frame_seconds,
+                                            1e3 * app->picture.seconds,
+                                            known ? 100.0 * s->density_error_mean : 0.0,
+                                            100.0 * status->measures.overlap_mean,
+                                            known ? s->kinetic_energy : 0.0,
+                                            known ? s->kinetic_energy + s->potential_energy : 0.0};
+    for (int i = 0; i < PANEL_HISTORIES; i++) {
+        app->history[i][app->history_at] = (float)values[i];
+    }
+    for (uint32_t i = 0; i < status->timing_count && i < STATUS_TIMINGS; i++) {
+        app->history_timings[i][app->history_at] =
+            status->timing_frames > 0 ? (float)(status->timings[i].milliseconds / (double)status->timing_frames) : 0.0f;
+    }
+    for (uint32_t i = 0; i < app->drawing.pass_count && i < ARTIST_PASSES; i++) {
+        app->history_passes[i][app->history_at] = (float)app->drawing.passes[i].milliseconds;
     }
     app->history_at = (app->history_at + 1) % PANEL_HISTORY;
     app->history_count += app->history_count < PANEL_HISTORY ? 1 : 0;
@@ -246,13 +268,8 @@ static MoteResult listen(App *app, double now)
         if (!app->own_camera) {
             app->camera = app->picture.camera;
         }
-        if (app->lag_request > 0 && app->picture.request >= app->lag_request) {
-            const uint64_t lag = app->picture.number - app->lag_picture;
-            app->worst_lag = lag > app->worst_lag ? lag : app->worst_lag;
-            app->lag_request = 0;
-        }
-        note_history(app);
     }
+    note_history(app);
     app_follow_pick(app);
     app_show_inspected(app);
     measure_rates(app, now);
@@ -274,12 +291,7 @@ static void ask(App *app)
         request.camera = app->camera;
     }
     snprintf(request.view, sizeof request.view, "%s", app_view(app));
-    const uint64_t number = artist_ask(app->artist, &request);
-    if (number != app->request && app->lag_request == 0) {
-        app->lag_request = number;
-        app->lag_picture = app->picture.number;
-    }
-    app->request = number;
+    app->request = artist_ask(app->artist, &request);
 }
 
 static void fill_facts(App *app, double now, PanelFacts *facts)
@@ -289,14 +301,9 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         actions[i] = (PanelAction){app->settings.keys[i], action_rows[i].group, action_rows[i].meaning};
     }
     const SimulatorStatus *s = &app->status;
-    static char counts[512];
-    const Measures *m = &s->measures;
-    snprintf(counts, sizeof counts,
-             "constraints: %u density, %llu contacts of particles,\n%u of shape matching, %u colliders\n"
-             "particles: %u liquid, %u grains, %u of bodies\n%llu pairs of neighbours\n"
-             "contacts overlap %.3f %% mean, %.2f %% max",
-             m->liquid, (unsigned long long)m->contacts, m->clusters, m->shapes, m->liquid, m->grains, m->members,
-             (unsigned long long)m->neighbour_pairs, 100.0 * m->overlap_mean, 100.0 * m->overlap_max);
+    static char hint[160];
+    snprintf(hint, sizeof hint, "%s: help   left drag: turn   wheel: nearer   %s: pause   Shift + drag: hold",
+             app->settings.keys[ACTION_help], app->settings.keys[ACTION_pause]);
     *facts = (PanelFacts){
         .panel = app->panel,
         .help = app->help,
@@ -338,11 +345,9 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .device = &app->drawing.device,
         .interop = &app->drawing.interop,
         .view = app_view(app),
-        .history_frame = app->history[0],
-        .history_picture = app->history[1],
-        .history_density = app->history[2],
-        .history_energy = app->history[3],
-        .history_overlap = app->history[4],
+        .history = app->history[0],
+        .history_timings = app->history_timings[0],
+        .history_passes = app->history_passes[0],
         .history_at = app->history_at,
         .history_count = app->history_count,
         .actions = actions,
@@ -355,8 +360,8 @@ static void fill_facts(App *app, double now, PanelFacts *facts)
         .inspected = app->inspected,
         .marks = app->marks,
         .mark_count = app->mark_count,
-        .counts = counts,
-        .hint = app->settings.help_shown || app->options->script != NULL ? "" : app->settings.keys[ACTION_help],
+        .measures = &s->measures,
+        .hint = app->settings.help_shown ? "" : hint,
     };
 }
 
