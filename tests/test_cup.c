@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Runs a small scene for `frames` frames, in which at least `expected` particles are put in, and counts what left it, by
-// `escaped` at the end: what is out stays out.
+// Runs a small scene for `frames` frames, in which at least `expected` particles are put in, and counts what left it,
+// by `escaped` at the end: what is out stays out.
 static void run(const char *name, const char *const *overrides, uint32_t override_count, const char *backend,
                 int frames, uint64_t expected)
 {

@@ -235,8 +235,8 @@ KERNEL(link_cells)
     const u64 across_x = spread_bits(U32(x + step_x));
     const u64 across_y = spread_bits(U32(y + step_y)) << 1;
     const u64 across_z = spread_bits(U32(z + step_z)) << 2;
-    const uint outside = (is_block(x + step_x) ? 0u : 1u) | (is_block(y + step_y) ? 0u : 2u) |
-                         (is_block(z + step_z) ? 0u : 4u);
+    const uint outside =
+        (is_block(x + step_x) ? 0u : 1u) | (is_block(y + step_y) ? 0u : 2u) | (is_block(z + step_z) ? 0u : 4u);
 
     uint count = 0u;
     uint begin = 0u;
