@@ -418,8 +418,12 @@ MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
 MOTE_API MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done);
 
 // Makes the world ready for a step that `before` of a call's steps come before: its gravity, shapes and kill volumes,
-// as many as before, none with a mass; nothing else. On a GPU it may be asked for the same step again.
+// as many as before, none with a mass; and adds particles that were expected, without asking for their ids; nothing
+// else. On a GPU it may be asked for the same step again, and then does the same.
 typedef MoteResult MoteStepPreparation(void *context, uint32_t before);
+// Makes room for `more` particles with these bits of phase, which preparations of the next call's steps add. False
+// where that cannot be: they are then added before single steps.
+MOTE_API bool mote_world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase);
 // mote_world_steps with something that moves between them. `prepare` may be NULL.
 MOTE_API MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t count,
                                               MoteStepPreparation *prepare, void *context, uint32_t *done);

@@ -65,7 +65,7 @@ static void expect_refused(MoteWorld *world, const WorldSnapshot *bad, uint64_t 
     const uint64_t memory = world->memory_bytes;
     expect_error(world_snapshot_restore(world, bad), MOTE_ERROR_INPUT, text);
     assert_true(read_hash(world) == hash && world->memory_bytes == memory);
-    assert_true(mote_world_channel_count(world) == 2 && world->steps == 3 && world->next_id == 240);
+    assert_true(mote_world_channel_count(world) == 2 && world->steps == 3 && world->tally.next_id == 240);
 }
 
 static void bad_snapshots_are_refused(void **state)

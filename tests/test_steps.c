@@ -92,6 +92,69 @@ static void removals_are_noticed(void **state)
     assert_true(final_hash(single, 36, left) == final_hash(many, 36, left));
 }
 
+// A nozzle: a row of drops every other step, each row a phase group of its own.
+typedef struct Nozzle {
+    MoteWorld *world;
+    uint32_t steps; // before this call's
+} Nozzle;
+
+static MoteResult pour(void *context, uint32_t before)
+{
+    const Nozzle *nozzle = context;
+    const uint32_t step = nozzle->steps + before;
+    MoteVec3 drops[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        drops[i] = (MoteVec3){0.1f + 0.05f * (float)i, 0.8f + 0.001f * (float)step, 0.2f};
+    }
+    const MoteParticles row = {
+        .count = 6, .positions = drops, .mass = 0.1f / (float)(step + 1), .phase = MOTE_PHASE_FLUID | (20 + step)};
+    return step % 2 == 0 ? mote_world_add_particles(nozzle->world, &row, NULL) : MOTE_OK;
+}
+
+// Ids, and whatever else the world counts, are those of single steps, even where rows that came too early are taken
+// back because a guess before them was wrong.
+static void particles_come_between_steps(void **state)
+{
+    MoteWorld *single = make_scene(*state), *many = make_scene(*state);
+    kill_below(single, 0.03f);
+    kill_below(many, 0.03f); // a few are removed when they fall that far
+    for (uint32_t n = 0; n < 24; n++) {
+        const Nozzle nozzle = {single, n};
+        expect_ok(pour((void *)&nozzle, 0));
+        expect_ok(mote_world_step(single, time_step));
+    }
+    for (uint32_t n = 0; n < 24; n += 6) {
+        Nozzle nozzle = {many, n};
+        many->last_cells = n == 12 ? 1 : many->last_cells;
+        many->last_blocks = n == 6 ? 0 : many->last_blocks;
+        assert_true(mote_world_expect_particles(many, 18, MOTE_PHASE_FLUID));
+        expect_ok(mote_world_prepared_steps(many, time_step, 6, pour, &nozzle, NULL));
+        assert_int_equal(many->tally.next_id, mote_world_particle_count(many) + many->removed);
+    }
+    const uint32_t count = mote_world_particle_count(single);
+    assert_int_equal(many->tally.next_id, single->tally.next_id);
+    assert_int_equal(many->tally.next_group, single->tally.next_group);
+    assert_true(many->tally.largest_inverse_mass == single->tally.largest_inverse_mass);
+    assert_true(final_hash(single, 24, count) == final_hash(many, 24, count));
+}
+
+static void particles_must_be_expected(void **state)
+{
+    MoteWorld *world = make_scene(*state);
+    Nozzle nozzle = {world, 0};
+    uint32_t done = 7;
+    run_steps(world, 2, time_step);
+    expect_error(mote_world_prepared_steps(world, time_step, 4, pour, &nozzle, &done), MOTE_ERROR_INPUT,
+                 "mote_world_expect_particles");
+    assert_int_equal(done, 0);
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *empty = make_world(*state, &settings);
+    assert_false(mote_world_expect_particles(empty, 1, 1)); // the first grain
+    assert_false(mote_world_expect_particles(world, UINT32_MAX, MOTE_PHASE_FLUID));
+    mote_world_destroy(empty);
+    mote_world_destroy(world);
+}
+
 // One that leaves the range of floats in the seventh of twelve steps ends the run there, as it does step by step.
 static void what_fails_ends_the_run(void **state)
 {
@@ -152,6 +215,8 @@ int main(void)
         ON_EVERY_BACKEND(many_are_the_same_as_one_by_one),
         ON_EVERY_BACKEND(wrong_guesses_are_corrected),
         ON_EVERY_BACKEND(removals_are_noticed),
+        ON_EVERY_BACKEND(particles_come_between_steps),
+        ON_EVERY_BACKEND(particles_must_be_expected),
         ON_EVERY_BACKEND(what_fails_ends_the_run),
         ON_EVERY_BACKEND(an_empty_world_steps_too),
     };

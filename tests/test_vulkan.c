@@ -169,6 +169,14 @@ static MoteResult turn_gravity(void *context, uint32_t before)
     return mote_world_set_settings(context, &settings);
 }
 
+// A drop falls in before every step.
+static MoteResult add_drop(void *context, uint32_t before)
+{
+    const MoteVec3 position = {0.2f, 0.5f + 0.1f * (float)before, 0.2f};
+    const MoteParticles drop = {.count = 1, .positions = &position, .mass = 0.1f, .phase = MOTE_PHASE_FLUID};
+    return mote_world_add_particles(context, &drop, NULL);
+}
+
 // A step is recorded once for each order that its arrays come to lie in, and then run again.
 static void recorded_steps_are_run_again(void **state)
 {
@@ -191,6 +199,11 @@ static void recorded_steps_are_run_again(void **state)
     const uint64_t prepared = vulkan->runs;
     expect_ok(mote_world_prepared_steps(world, 1e-4f, STEP_BATCH, turn_gravity, world, NULL));
     assert_int_equal(vulkan->runs - prepared, 1); // whatever happens between them
+    assert_true(mote_world_expect_particles(world, STEP_BATCH, MOTE_PHASE_FLUID));
+    mote_world_read(world, &(MoteParticleView){0}); // what moving to larger buffers has recorded
+    const uint64_t expected = vulkan->runs;
+    expect_ok(mote_world_prepared_steps(world, 1e-4f, STEP_BATCH, add_drop, world, NULL));
+    assert_int_equal(vulkan->runs - expected, 1);
     mote_world_destroy(world);
 }
 
@@ -292,6 +305,13 @@ static void offsets_are_found(void **state)
     assert_int_equal(offset, 8);
     assert_false(spirv_member_offset(shader->words, shader->count, "MoteView", 5000, &offset));
     assert_false(spirv_member_offset(shader->words, shader->count, "Nothing", 0, &offset));
+    uint32_t stride = 77;
+    assert_true(spirv_array_stride(shader->words, shader->count, "Shape_buffer", &stride));
+    assert_int_equal(stride, sizeof(Shape));
+    assert_true(spirv_array_stride(shader->words, shader->count, "u64_buffer", &stride));
+    assert_int_equal(stride, 8);
+    assert_false(spirv_array_stride(shader->words, shader->count, "Shape", &stride)); // begins with no array
+    assert_false(spirv_array_stride(shader->words, shader->count, "Nothing", &stride));
 }
 
 // ---- Pipelines from run to run ----

@@ -22,11 +22,11 @@ static Fingerprint fingerprint_of(MoteWorld *world)
     print.memory_bytes = world->memory_bytes;
     print.settings = mote_world_settings(world);
     print.particles = mote_world_particle_count(world);
-    print.next_id = world->next_id;
+    print.next_id = world->tally.next_id;
     print.shapes = world->view.shape_count;
     print.kill_volumes = world->view.kill_volume_count;
     print.channels = mote_world_channel_count(world);
-    print.largest_inverse_mass = world->largest_inverse_mass;
+    print.largest_inverse_mass = world->tally.largest_inverse_mass;
     return print;
 }
 

@@ -6,20 +6,26 @@
 #ifndef MOTE_DENSITY_H
 #define MOTE_DENSITY_H
 
+// What particle j adds to the density at `position`.
+FUNCTION float density_by(VIEW_COMMA vec3 position, uint j)
+{
+    const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
+    const float weight = poly6(v3_dot(offset, offset), PARAMETER(support_squared));
+    if (MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f &&
+        !is_fluid(LOAD(phases, j))) {
+        return weight * PARAMETER(solid_weight); // UPP eq. 27
+    }
+    return weight;
+}
+
 FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
 {
-    const float squared_support = PARAMETER(support_squared);
-    const bool weighted = MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
-    float density = poly6(0.0f, squared_support);
-    for (uint k = 0u; k < count; k++) {
-        const uint j = LOAD(neighbours, neighbour_slot(start, k));
-        const vec4 other = LOAD(predicted, j);
-        const vec3 offset = v3_sub(position, v3_from_v4(other));
-        float weight = poly6(v3_dot(offset, offset), squared_support);
-        if (weighted && !is_fluid(LOAD(phases, j))) {
-            weight *= PARAMETER(solid_weight); // UPP eq. 27
-        }
-        density += weight;
+    float density = poly6(0.0f, PARAMETER(support_squared));
+    for (uint k = 0u; k < count; k += 2u) {
+        const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
+        density += density_by(VIEW_HERE_COMMA position, pair.x);
+        const float second = density_by(VIEW_HERE_COMMA position, pair.y);
+        density += k + 1u < count ? second : 0.0f;
     }
     return density * PARAMETER(density_scale);
 }
@@ -85,6 +91,23 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
     return power;
 }
 
+// What particle j adds to the correction of a particle with this estimate, without the factors that are the same for
+// all: a term of the sum of PBF eq. 14.
+FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, uint j)
+{
+    if (solid && !is_fluid(LOAD(phases, j))) {
+        return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
+    }
+    const vec4 other = LOAD(estimates, j);
+    const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
+    const float squared_distance = v3_dot(offset, offset);
+    float lambda = estimate.w + other.w;
+    if (PARAMETER(pressure_scale) > 0.0f) {
+        lambda -= PARAMETER(pressure_scale) * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+    }
+    return v3_scale(offset, lambda * spiky_factor(squared_distance, PARAMETER(support)));
+}
+
 // PBF eq. 14. Reads the estimates, writes the predicted positions: a Jacobi iteration without a second pass.
 KERNEL(density_delta)
 {
@@ -92,24 +115,14 @@ KERNEL(density_delta)
     const vec4 estimate = LOAD(estimates, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
-    const float support = PARAMETER(support);
-    const float pressure_scale = PARAMETER(pressure_scale);
     const bool solid = MAY_HAVE(SOLIDS) && !is_fluid(LOAD(phases, i));
 
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
-    for (uint k = 0u; k < count; k++) {
-        const uint j = LOAD(neighbours, neighbour_slot(start, k));
-        if (solid && !is_fluid(LOAD(phases, j))) {
-            continue; // two solids have no pressure
-        }
-        const vec4 other = LOAD(estimates, j);
-        const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
-        const float squared_distance = v3_dot(offset, offset);
-        float lambda = estimate.w + other.w;
-        if (pressure_scale > 0.0f) {
-            lambda -= pressure_scale * artificial_pressure(VIEW_HERE_COMMA squared_distance);
-        }
-        delta = v3_add_scaled(delta, offset, lambda * spiky_factor(squared_distance, support));
+    for (uint k = 0u; k < count; k += 2u) {
+        const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
+        delta = v3_add(delta, density_push_by(VIEW_HERE_COMMA estimate, solid, pair.x));
+        const vec3 second = density_push_by(VIEW_HERE_COMMA estimate, solid, pair.y);
+        delta = v3_add(delta, k + 1u < count ? second : v3(0.0f, 0.0f, 0.0f));
     }
     float scale = PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;
     if (PARAMETER(averaging) != 0u) {

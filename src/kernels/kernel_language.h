@@ -1,12 +1,11 @@
 // kernel_language.h - the common subset of C17, CUDA C++ and GLSL 4.60 in which kernels are written.
 //
 // A kernel is a function of one index i. It reads and writes the view's buffers with LOAD and STORE and its
-// parameters with PARAMETER; helpers that need the view take VIEW first and are called with VIEW_HERE.
-// MAY_HAVE(what) is false where a kernel was compiled for worlds that lack it (WITHOUT_* of view.h): a condition it is
-// part of must be false there anyway.
-// The subset: no pointers, out-parameters, recursion, enum, sizeof, compound literals, swizzles or operators on
-// vectors; explicit casts; f suffixes; comparisons spelled out; integer atomics only. docs/adding-a-constraint.md
-// has the rules and the reasons.
+// parameters with PARAMETER; LOAD_PAIR is two elements of 32 bits from an even index on. Helpers that need the view
+// take VIEW first and are called with VIEW_HERE. MAY_HAVE(what) is false where a kernel was compiled for worlds that
+// lack it (WITHOUT_* of view.h): a condition it is part of must be false there anyway. The subset: no pointers,
+// out-parameters, recursion, enum, sizeof, compound literals, swizzles or operators on vectors; explicit casts; f
+// suffixes; comparisons spelled out; integer atomics only. docs/adding-a-constraint.md has the rules and the reasons.
 #ifndef KERNEL_LANGUAGE_H
 #define KERNEL_LANGUAGE_H
 
@@ -22,8 +21,9 @@ layout(constant_id = 1) const uint WITHOUT = 0u; // the view's `without`, for so
 #define FUNCTION
 #define STRUCT(name)                                    struct name
 #define KERNEL(name)                                    void name(uint i)
-#define LOAD(buffer_name, index)                        (view.buffer_name.data[index])
-#define STORE(buffer_name, index, value)                (view.buffer_name.data[index] = (value))
+#define LOAD(buffer_name, index)                        load_##buffer_name(index)
+#define STORE(buffer_name, index, value)                store_##buffer_name(index, value)
+#define LOAD_PAIR(buffer_name, index)                   load_pair(view.buffer_name, index)
 #define ATOMIC_ADD(buffer_name, index, value)           atomicAdd(view.buffer_name.data[index], value)
 #define ATOMIC_MAX(buffer_name, index, value)           atomicMax(view.buffer_name.data[index], value)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomicCompSwap(view.buffer_name.data[index], expected, value)
@@ -61,6 +61,7 @@ typedef uint64_t u64;
 #define KERNEL(name)                     FUNCTION void name(const MoteView *view, uint i)
 #define LOAD(buffer_name, index)         (view->buffer_name[index])
 #define STORE(buffer_name, index, value) (view->buffer_name[index] = (value))
+#define LOAD_PAIR(buffer_name, index)    uv2(view->buffer_name[index], view->buffer_name[(index) + 1u])
 #define PARAMETER(name)                  (view->name)
 #define MAY_HAVE(what)                   true
 #define VIEW                             const MoteView *view

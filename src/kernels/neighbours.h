@@ -283,6 +283,13 @@ FUNCTION uint neighbour_slot(uint start, uint k)
     return start * NEIGHBOUR_BLOCK + k;
 }
 
+// Two neighbours from an even k on: one load for both. Behind an odd number of them there is the particle itself, for
+// which a loop adds 0 to its sums: that changes no bit of them, for they begin at +0 and so are never -0.
+FUNCTION uvec2 neighbour_pair(VIEW_COMMA uint start, uint k)
+{
+    return LOAD_PAIR(neighbours, neighbour_slot(start, k));
+}
+
 // The group of a particle whose like is left out of its list, or NONE: a body's own particles, which are most of those
 // around it.
 FUNCTION uint unlisted_group(VIEW_COMMA uint i)

@@ -182,6 +182,77 @@ layout(set = 0, binding = 0, scalar) uniform MoteView
 }
 view;
 
+// A vec4 is loaded and stored as two words of 64 bits: where that is done for one invocation and component after the
+// other, as Mesa's software driver does, it takes half as long.
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer vec4_halves
+{
+    u64vec2 data[];
+};
+
+vec4 load_vec4(vec4_buffer elements, uint index)
+{
+    const u64vec2 halves = vec4_halves(elements).data[index];
+    return uintBitsToFloat(uvec4(unpackUint2x32(halves.x), unpackUint2x32(halves.y)));
+}
+
+void store_vec4(vec4_buffer elements, uint index, vec4 value)
+{
+    const uvec4 bits = floatBitsToUint(value);
+    vec4_halves(elements).data[index] = u64vec2(packUint2x32(bits.xy), packUint2x32(bits.zw));
+}
+
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer uint_pairs
+{
+    uint64_t data[];
+};
+
+uvec2 load_pair(uint_buffer elements, uint index)
+{
+    return unpackUint2x32(uint_pairs(elements).data[index >> 1]);
+}
+
+// LOAD and STORE by the type of element.
+#define LOAD_float(elements, index)            elements.data[index]
+#define LOAD_uint(elements, index)             elements.data[index]
+#define LOAD_u64(elements, index)              elements.data[index]
+#define LOAD_uvec2(elements, index)            elements.data[index]
+#define LOAD_vec4(elements, index)             load_vec4(elements, index)
+#define LOAD_Shape(elements, index)            elements.data[index]
+#define LOAD_Material(elements, index)         elements.data[index]
+#define LOAD_Cluster(elements, index)          elements.data[index]
+#define LOAD_Motion(elements, index)           elements.data[index]
+#define LOAD_Field(elements, index)            elements.data[index]
+#define STORE_float(elements, index, value)    elements.data[index] = value
+#define STORE_uint(elements, index, value)     elements.data[index] = value
+#define STORE_u64(elements, index, value)      elements.data[index] = value
+#define STORE_uvec2(elements, index, value)    elements.data[index] = value
+#define STORE_vec4(elements, index, value)     store_vec4(elements, index, value)
+#define STORE_Shape(elements, index, value)    elements.data[index] = value
+#define STORE_Material(elements, index, value) elements.data[index] = value
+#define STORE_Cluster(elements, index, value)  elements.data[index] = value
+#define STORE_Motion(elements, index, value)   elements.data[index] = value
+#define STORE_Field(elements, index, value)    elements.data[index] = value
+
+#define BUFFER(type, name, capacity)                                                                                   \
+    type load_##name(uint index)                                                                                       \
+    {                                                                                                                  \
+        return LOAD_##type(view.name, index);                                                                          \
+    }                                                                                                                  \
+    void store_##name(uint index, type value)                                                                          \
+    {                                                                                                                  \
+        STORE_##type(view.name, index, value);                                                                         \
+    }
+#define EXTERNAL(type, name)                                                                                           \
+    type load_##name(uint index)                                                                                       \
+    {                                                                                                                  \
+        return LOAD_##type(view.name, index);                                                                          \
+    }                                                                                                                  \
+    void store_##name(uint index, type value)                                                                          \
+    {                                                                                                                  \
+        STORE_##type(view.name, index, value);                                                                         \
+    }
+#include "view.def"
+
 #else
 
 typedef struct MoteView {

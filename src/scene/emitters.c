@@ -132,8 +132,8 @@ static void scatter(const SceneEmitter *emitter, double spacing, uint64_t before
     }
 }
 
-static MoteResult add_layers(const EmitterSpan *span, const Jet *jet, const EmitterState *state, double layers,
-                             const char *what, MoteWorld *world, uint32_t *added)
+static MoteResult make_layers(const EmitterSpan *span, const Jet *jet, const EmitterState *state, double layers,
+                              const MoteWorld *world, MoteParticles *out)
 {
     const SceneValues *values = &span->scene->values;
     const MoteSettings *settings = SCENE_AT(values, solver, 0);
@@ -141,6 +141,8 @@ static MoteResult add_layers(const EmitterSpan *span, const Jet *jet, const Emit
     const SceneLattice lattice = cross_section(emitter, settings);
     const double spacing = emitter_spacing(emitter, settings);
     const bool grains = emitter->kind == SCENE_EMITS_GRAINS;
+    char what[512];
+    snprintf(what, sizeof what, "%s: emitters[%u]", span->scene->path, span->index);
     MoteVec3 *points;
     uint32_t point_count;
     MoteResult result = scene_lattice_points(&lattice, spacing, what, &points, &point_count);
@@ -167,27 +169,25 @@ static MoteResult add_layers(const EmitterSpan *span, const Jet *jet, const Emit
                      velocities);
         scatter(emitter, spacing, state->emitted, settings->dimensions == 2, positions, count);
         const SceneMaterial *material = scene_material(values, emitter->material);
-        const MoteParticles particles = {
+        *out = (MoteParticles){
             .count = count,
             .positions = positions,
             .velocities = velocities,
             .mass = grains ? scene_grain_mass(settings, material) : mote_world_particle_mass(world, material->density),
             .phase = grains ? scene_grain_phase(values, material) : scene_fluid_phase(values, material),
         };
-        result = mote_world_add_particles(world, &particles, NULL);
-        if (result != MOTE_OK) {
-            mote_fail(result, "%s: %s", what, mote_error_message());
-        }
     }
-    free(velocities);
-    free(positions);
+    if (result != MOTE_OK) {
+        free(velocities);
+        free(positions);
+    }
     free(points);
-    *added = count;
     return result;
 }
 
-MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, MoteWorld *world)
+MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, const MoteWorld *world, MoteParticles *out)
 {
+    *out = (MoteParticles){0};
     const uint64_t limit = span->now->max_particles;
     if (limit != 0 && state->emitted >= limit) {
         return MOTE_OK;
@@ -199,14 +199,11 @@ MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, MoteWorld 
         return MOTE_OK;
     }
     const double layers = 1.0 + floor((jet.travelled - state->until_next) / spacing);
-    char what[512];
-    snprintf(what, sizeof what, "%s: emitters[%u]", span->scene->path, span->index);
-    uint32_t added = 0;
-    const MoteResult result = add_layers(span, &jet, state, layers, what, world, &added);
+    const MoteResult result = make_layers(span, &jet, state, layers, world, out);
     if (result != MOTE_OK) {
         return result;
     }
     state->until_next += layers * spacing - jet.travelled;
-    state->emitted += added;
+    state->emitted += out->count;
     return MOTE_OK;
 }

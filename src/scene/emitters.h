@@ -15,7 +15,14 @@ double emitter_spacing(const SceneEmitter *emitter, const MoteSettings *settings
 
 EmitterState emitter_state(double spacing); // of a nozzle that has not opened yet
 
-// One nozzle between two moments: adds to the world, at `now`, the layers that left after `before`. The jet's
+// What left a nozzle in a step.
+typedef struct Emission {
+    uint32_t before; // steps of the frame's that come first
+    uint32_t emitter;
+    MoteParticles particles; // with arrays of its own
+} Emission;
+
+// One nozzle between two moments: at `now`, the layers that left after `before`. The jet's
 // speed and the nozzle's pose go evenly from one element's to the other's; the cross-section is the second's.
 // The jet's speed is against the world, not against a moving nozzle.
 typedef struct EmitterSpan {
@@ -25,6 +32,7 @@ typedef struct EmitterSpan {
     double time_before, time_now; // s
 } EmitterSpan;
 
-MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, MoteWorld *world);
+// Particles for `world`, if any: then the caller frees their arrays.
+MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, const MoteWorld *world, MoteParticles *out);
 
 #endif

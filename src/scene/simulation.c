@@ -93,8 +93,9 @@ static MoteResult allocate(MoteSimulation *simulation)
     const uint32_t colliders = SCENE_COUNT(values, collider), volumes = SCENE_COUNT(values, kill_volume);
     const uint32_t shapes = colliders > volumes ? colliders : volumes;
     simulation->emitters = calloc(emitters + 1u, sizeof *simulation->emitters);
+    simulation->emitters_before = calloc(emitters + 1u, sizeof *simulation->emitters_before);
     simulation->shapes = calloc(shapes + 1u, sizeof *simulation->shapes);
-    if (simulation->emitters == NULL || simulation->shapes == NULL) {
+    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->shapes == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
     }
     for (uint32_t i = 0; i < emitters; i++) {
@@ -167,6 +168,15 @@ MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptio
     return MOTE_OK;
 }
 
+static void drop_emissions(MoteSimulation *simulation)
+{
+    for (uint32_t i = 0; i < simulation->emission_count; i++) {
+        free((void *)simulation->emissions[i].particles.positions);
+        free((void *)simulation->emissions[i].particles.velocities);
+    }
+    simulation->emission_count = 0;
+}
+
 void mote_simulation_destroy(MoteSimulation *simulation)
 {
     if (simulation == NULL) {
@@ -177,6 +187,9 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     scene_values_free(&simulation->from);
     scene_values_free(&simulation->to);
     free(simulation->emitters);
+    free(simulation->emitters_before);
+    drop_emissions(simulation);
+    free(simulation->emissions);
     free(simulation->shapes);
     simulation_look_free(&simulation->look);
     scene_bodies_free(&simulation->bodies);
@@ -186,9 +199,10 @@ void mote_simulation_destroy(MoteSimulation *simulation)
 
 // ---- Running ----
 
-static MoteResult emit(MoteSimulation *simulation)
+// What leaves the nozzles by the beginning of a step that `before` others of the frame come before.
+static MoteResult emit(MoteSimulation *simulation, uint32_t before)
 {
-    const uint64_t step = simulation->steps;
+    const uint64_t step = simulation->steps + before;
     for (uint32_t i = 0; i < simulation_emitter_count(simulation); i++) {
         const EmitterSpan span = {
             .scene = simulation->scene,
@@ -198,15 +212,71 @@ static MoteResult emit(MoteSimulation *simulation)
             .time_before = simulation_time_of_step(simulation, step > 0 ? step - 1 : 0),
             .time_now = simulation_time_of_step(simulation, step),
         };
-        const MoteResult result = emitter_emit(&span, &simulation->emitters[i], simulation->world);
+        if (simulation->emission_count == simulation->emission_capacity) {
+            const uint32_t capacity = 2 * simulation->emission_capacity + 16;
+            Emission *grown = realloc(simulation->emissions, capacity * sizeof *grown);
+            if (grown == NULL) {
+                return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for emitters", simulation->scene->path);
+            }
+            simulation->emissions = grown;
+            simulation->emission_capacity = capacity;
+        }
+        Emission *emission = &simulation->emissions[simulation->emission_count];
+        *emission = (Emission){.before = before, .emitter = i};
+        const MoteResult result =
+            emitter_emit(&span, &simulation->emitters[i], simulation->world, &emission->particles);
         if (result != MOTE_OK) {
             return result;
+        }
+        simulation->emission_count += emission->particles.count > 0;
+    }
+    return MOTE_OK;
+}
+
+static MoteResult add_emissions(MoteSimulation *simulation, uint32_t before)
+{
+    for (uint32_t i = 0; i < simulation->emission_count; i++) {
+        const Emission *emission = &simulation->emissions[i];
+        const MoteResult result = emission->before == before
+                                      ? mote_world_add_particles(simulation->world, &emission->particles, NULL)
+                                      : MOTE_OK;
+        if (result != MOTE_OK) {
+            return mote_fail(result, "%s: emitters[%u]: %s", simulation->scene->path, emission->emitter,
+                             mote_error_message());
         }
     }
     return MOTE_OK;
 }
 
-// What keyframes say of the world's surroundings in a step. It depends on nothing but the step.
+// What leaves in `count` steps. Where the world has no room for all of that, it is what leaves in the next one.
+static MoteResult emit_ahead(MoteSimulation *simulation, uint32_t *count)
+{
+    const size_t bytes = simulation_emitter_count(simulation) * sizeof *simulation->emitters;
+    bool expected = true;
+    memcpy(simulation->emitters_before, simulation->emitters, bytes);
+    for (uint32_t s = 0; s < *count && expected; s++) {
+        const uint32_t first = simulation->emission_count;
+        evaluate(simulation, simulation->steps + s);
+        const MoteResult result = emit(simulation, s);
+        if (result != MOTE_OK) {
+            return result;
+        }
+        for (uint32_t i = first; i<simulation->emission_count && * count> 1 && expected; i++) {
+            const MoteParticles *particles = &simulation->emissions[i].particles;
+            expected = mote_world_expect_particles(simulation->world, particles->count, particles->phase);
+        }
+    }
+    if (!expected) {
+        *count = 1;
+        memcpy(simulation->emitters, simulation->emitters_before, bytes);
+        drop_emissions(simulation);
+        evaluate(simulation, simulation->steps);
+        return emit(simulation, 0);
+    }
+    return MOTE_OK;
+}
+
+// What keyframes say of the world's surroundings in a step, and what nozzles bring. It depends on nothing but the step.
 static MoteResult prepare(void *context, uint32_t before)
 {
     MoteSimulation *simulation = context;
@@ -218,15 +288,15 @@ static MoteResult prepare(void *context, uint32_t before)
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
         result = set_kill_volumes(simulation);
     }
-    return result;
+    return result == MOTE_OK ? add_emissions(simulation, before) : result;
 }
 
-// Whether something happens between the steps of a frame that cannot be undone, or needs memory: particles come, meshes
-// move, settings change other than gravity; or colliders are moved beside others that have a mass.
+// Whether something happens between the steps of a frame that cannot be undone, or needs memory: meshes move, settings
+// change other than gravity; or colliders are moved beside others that have a mass.
 static bool stops_between_steps(const MoteSimulation *simulation)
 {
     const MoteScene *scene = simulation->scene;
-    bool stops = simulation_emitter_count(simulation) > 0;
+    bool stops = false;
     for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, collider); i++) {
         const SceneCollider *collider = SCENE_AT(&scene->values, collider, i);
         const bool beside = simulation->animated[SCENE_SECTION_collider] && scene_collider_has_mass(collider);
@@ -242,15 +312,15 @@ static bool stops_between_steps(const MoteSimulation *simulation)
 // The next step, or the next `count` if nothing stops them.
 static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
 {
-    const bool moves = count > 1 && simulation->scene->track_count > 0;
-    MoteResult result = moves ? MOTE_OK : prepare(simulation, 0);
+    MoteResult result = emit_ahead(simulation, &count);
+    const bool moves = count > 1 && (simulation->scene->track_count > 0 || simulation->emission_count > 0);
+    if (result == MOTE_OK && !moves) {
+        result = prepare(simulation, 0);
+    }
     if (result == MOTE_OK) {
         result = scene_move_collider_meshes(
             simulation->scene, simulation->world, simulation_time_of_step(simulation, simulation->steps),
             simulation_time_of_step(simulation, simulation->steps + 1), simulation->collider_meshes);
-    }
-    if (result == MOTE_OK) {
-        result = emit(simulation);
     }
     if (result == MOTE_OK) {
         // The whole clock's first step, not a difference of two times: every step is then equally long.
@@ -260,6 +330,7 @@ static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
             mote_world_prepared_steps(simulation->world, time_step, count, moves ? prepare : NULL, simulation, &done);
         simulation->steps += done;
     }
+    drop_emissions(simulation);
     return result;
 }
 

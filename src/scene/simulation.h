@@ -32,8 +32,10 @@ struct MoteSimulation {
     bool animated[SCENE_SECTION_COUNT];
     MoteSettings settings; // as the world has them
 
-    EmitterState *emitters; // one an emitter of the scene
-    MoteShape *shapes;      // room for one a collider or kill volume, whichever are more
+    EmitterState *emitters, *emitters_before; // one an emitter of the scene; as they were when a frame began
+    Emission *emissions;                      // of the steps under way
+    uint32_t emission_count, emission_capacity;
+    MoteShape *shapes; // room for one a collider or kill volume, whichever are more
     SceneBodies bodies;
     ColliderMesh *collider_meshes; // one a collider of the scene
     SimulationLook look;

@@ -596,8 +596,8 @@ MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t 
     if (result != MOTE_OK) {
         return result;
     }
-    if (world->next_group > MOTE_PHASE_GROUP_MASK) {
-        return mote_fail(MOTE_ERROR_INPUT, "all groups are used: %u", world->next_group);
+    if (world->tally.next_group > MOTE_PHASE_GROUP_MASK) {
+        return mote_fail(MOTE_ERROR_INPUT, "all groups are used: %u", world->tally.next_group);
     }
     BodyTables tables;
     result = tables_make(world, body, &tables);
@@ -606,7 +606,7 @@ MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t 
     if (result == MOTE_OK && (velocities == NULL || members == NULL)) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory for a body of %u particles", body->count);
     }
-    const uint32_t group = world->next_group, before = world->view.particle_count;
+    const uint32_t group = world->tally.next_group, before = world->view.particle_count;
     const MoteParticles particles = {
         .count = body->count,
         .positions = body->positions,

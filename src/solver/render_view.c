@@ -198,7 +198,7 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     out->dimensions = settings->dimensions;
     out->spacing = settings->spacing;
     out->support = support;
-    out->has_liquid = world->has_fluid;
+    out->has_liquid = world->tally.has_fluid;
     out->has_solids = view->has_solids != 0u;
     out->solid_radius = 0.5f * settings->spacing * settings->solid_distance;
     if (view->member_count > 0) {

@@ -169,10 +169,10 @@ MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
     const size_t n = host.count;
     *out = (WorldSnapshot){
         .particle_count = host.count,
-        .next_id = world->next_id,
+        .next_id = world->tally.next_id,
         .steps = world->steps,
         .removed = world->removed,
-        .largest_inverse_mass = world->largest_inverse_mass,
+        .largest_inverse_mass = world->tally.largest_inverse_mass,
         .positions = copy_of(host.positions, n * 16),
         .velocities = copy_of(host.velocities, n * 16),
         .ids = copy_of(host.ids, n * 4),
@@ -276,9 +276,9 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     const BackendFunctions *functions = world->backend->functions;
     const size_t n = snapshot->particle_count;
     for (size_t i = 0; i < n; i++) {
-        world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, snapshot->positions[4 * i + 3]);
+        world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, snapshot->positions[4 * i + 3]);
         const bool fluid = (snapshot->phases[i] & MOTE_PHASE_FLUID) != 0;
-        world->has_fluid |= fluid;
+        world->tally.has_fluid |= fluid;
         world->view.has_solids |= !fluid;
     }
     MoteResult result = world_reserve_particles(world, n);
@@ -320,10 +320,10 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     // Everything that belongs to particles is made anew on the same backend, the rest moves over.
     MoteWorld restored = *world;
     world_drop_particles(&restored);
-    restored.next_id = snapshot->next_id;
+    restored.tally.next_id = snapshot->next_id;
     restored.steps = snapshot->steps;
     restored.removed = snapshot->removed;
-    restored.largest_inverse_mass = snapshot->largest_inverse_mass;
+    restored.tally.largest_inverse_mass = snapshot->largest_inverse_mass;
     restored.lists_are_current = false;
     result = fill_from(&restored, snapshot);
     if (result != MOTE_OK) {

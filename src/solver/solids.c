@@ -112,7 +112,7 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
             result = mote_world_add_channel(world, SPIN_CHANNEL, 4);
             world->rolling = result == MOTE_OK;
         }
-        world->next_group = world->next_group > count ? world->next_group : count;
+        world->tally.next_group = world->tally.next_group > count ? world->tally.next_group : count;
     }
     free(rows);
     return result;

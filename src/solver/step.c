@@ -149,7 +149,7 @@ static void press_bodies(MoteWorld *world)
 
 static void solve_density(MoteWorld *world)
 {
-    if (world->has_fluid) {
+    if (world->tally.has_fluid) {
         begin_group(world);
         LAUNCH(world, density_lambda);
         world_count_walls(world);
@@ -293,11 +293,11 @@ static void update_velocities(MoteWorld *world)
         LAUNCH(world, roll_grains);
         copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
     }
-    if (world->has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
+    if (world->tally.has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
         LAUNCH(world, smooth_velocity);
         swap(&view->velocities, &view->estimates); // the kernel wrote the new velocities to the estimates
     }
-    if (world->has_fluid && view->confinement > 0.0f) {
+    if (world->tally.has_fluid && view->confinement > 0.0f) {
         LAUNCH(world, confine_vorticity);
     }
 }
@@ -428,8 +428,9 @@ MoteResult world_build_lists(MoteWorld *world)
         blocks = world->last_blocks > 0 ? world->last_blocks : 1; // an address, if no one has a neighbour
     }
     uint64_t room = blocks * NEIGHBOUR_BLOCK;
-    if (functions->guesses && room < SORT_WORDS * (uint64_t)view->particle_count) {
-        room = SORT_WORDS * (uint64_t)view->particle_count; // the next step can sort there
+    const uint64_t sort_room = SORT_WORDS * (uint64_t)world_most_particles(world);
+    if (functions->guesses && room < sort_room) {
+        room = sort_room; // the next step can sort there
     }
     const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, room, 0);
     if (result != MOTE_OK) {
@@ -549,7 +550,7 @@ static MoteResult order_particles(MoteWorld *world)
         gather_words(world, channel->words, scratch, channel->components);
         copy_words(world, scratch, channel->words, channel->components);
     }
-    const MoteResult result = removed > 0 ? world_reserve_particles(world, view->particle_count) : MOTE_OK;
+    const MoteResult result = removed > 0 ? world_reserve_particles(world, world_most_particles(world)) : MOTE_OK;
     point_at_channels(world); // they may have moved
     return result;
 }
@@ -572,7 +573,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     const RestState *rest = &world->rest;
     MoteView *view = &world->view;
     const double h = (double)settings->spacing * settings->support_ratio;
-    const double inverse_mass = world->largest_inverse_mass > 0.0f ? world->largest_inverse_mass : 1.0;
+    const double inverse_mass = world->tally.largest_inverse_mass > 0.0f ? world->tally.largest_inverse_mass : 1.0;
     const double denominator = rest->squared_gradients * inverse_mass; // UPP eq. 5 on the rest lattice
     const double unlimited = 1e30;
 
@@ -634,7 +635,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->rolling = world->rolling && view->has_solids != 0u;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
-    view->apart_only = view->member_count > 0 && !world->has_fluid;
+    view->apart_only = view->member_count > 0 && !world->tally.has_fluid;
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
     view->hold_scale = ratio * ratio;
     view->recording = world->recording_forces;

@@ -37,6 +37,7 @@ static StepPoint correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], u
     world->last_cells = guess == GUESS_REMOVED ? world->last_cells : counters[COUNTER_CELLS];
     world->last_blocks = guess == GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
     go_back(world, point == STEP_SORTED ? &world->marks[at].sorted : &world->marks[at].ordered);
+    world->tally = world->marks[at].tally;
     counters[COUNTER_HALTED] = 0;
     counters[COUNTER_STEPS] = 0;
     world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_LIMIT * sizeof *counters);
@@ -97,11 +98,15 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
 {
     if (preparation->prepare != NULL) {
         const uint32_t before = (uint32_t)(world->steps - preparation->begin) + s;
+        world->preparing = true;
+        world->replays = from != STEP_START;
         const MoteResult prepared = preparation->prepare(preparation->context, before);
+        world->preparing = world->replays = false;
         if (prepared != MOTE_OK) {
             return prepared;
         }
     }
+    world->marks[s].tally = world->tally;
     return world_run_step(world, time_step, from, s == 0, &world->marks[s]);
 }
 
@@ -131,6 +136,7 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
         if (counters[COUNTER_HALTED] == 0 || counters[COUNTER_HALTED] == 1u + GUESS_HEALTH) {
             if (counters[COUNTER_HALTED] != 0) {
                 go_back(world, &world->marks[at].ended);
+                world->tally = world->marks[at].tally;
                 world->corners_are_current = false;
             }
             learn(world, counters);
@@ -166,10 +172,25 @@ MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t
             world->last_time_step = last_time_step;
         }
     }
+    world->expected = 0;
     if (done != NULL) {
         *done = (uint32_t)(world->steps - begin);
     }
     return result;
+}
+
+bool mote_world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
+{
+    const uint64_t count = (uint64_t)world_most_particles(world) + more;
+    const bool solid = (phase & MOTE_PHASE_FLUID) == 0;
+    if ((solid && world->view.has_solids == 0u) || count > UINT32_MAX) {
+        return false; // the first solids bring buffers that steps before them do without
+    }
+    if (world_reserve_particles(world, count) != MOTE_OK) {
+        return false; // adding them says so
+    }
+    world->expected = (uint32_t)count;
+    return true;
 }
 
 MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done)

@@ -214,7 +214,7 @@ static MoteResult check_particles(const MoteWorld *world, const MoteParticles *p
     if (particles->count > 0 && particles->positions == NULL) {
         return mote_fail(MOTE_ERROR_INPUT, "particles.positions is NULL, expected %u positions", particles->count);
     }
-    if ((uint64_t)world->next_id + particles->count > UINT32_MAX) {
+    if ((uint64_t)world->tally.next_id + particles->count > UINT32_MAX) {
         return mote_fail(MOTE_ERROR_INPUT, "%u more particles would use up the 2^32 ids of a world", particles->count);
     }
     for (uint32_t i = 0; i < particles->count; i++) {
@@ -246,9 +246,15 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     const uint32_t count = particles->count;
     const uint32_t before = world->view.particle_count;
     if (first_id != NULL) {
-        *first_id = world->next_id;
+        *first_id = world->tally.next_id;
     }
-    if (count == 0) {
+    if (world->preparing && !world->replays && (uint64_t)before + count > world_most_particles(world)) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%u particles are added between steps, expected at most %u: see "
+                         "mote_world_expect_particles",
+                         count, world_most_particles(world) - before);
+    }
+    if (count == 0 || world->replays) {
         return MOTE_OK;
     }
     vec4 *positions = malloc(count * sizeof *positions);
@@ -258,7 +264,8 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     if (positions == NULL || velocities == NULL || ids == NULL || phases == NULL) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
     } else {
-        result = world_reserve_particles(world, (uint64_t)before + count);
+        const uint64_t most = world_most_particles(world), all = (uint64_t)before + count;
+        result = world_reserve_particles(world, all > most ? all : most);
     }
     const bool fluid = (particles->phase & MOTE_PHASE_FLUID) != 0;
     if (result == MOTE_OK && !fluid) {
@@ -270,10 +277,10 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
             const MoteVec3 v = particles->velocities != NULL ? particles->velocities[i] : (MoteVec3){0, 0, 0};
             const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
             const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
-            world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, inverse_mass);
+            world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, inverse_mass);
             positions[i] = v4(p.x, p.y, p.z, inverse_mass);
             velocities[i] = v4(v.x, v.y, v.z, 1.0f);
-            ids[i] = world->next_id + i;
+            ids[i] = world->tally.next_id + i;
             phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
         }
         const BackendFunctions *functions = world->backend->functions;
@@ -286,9 +293,13 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
             memset(ids, 0xff, count * sizeof *ids);
             functions->upload(world->backend, view->members + before, ids, count * sizeof *ids);
         }
+        if (world->preparing) { // a sort does not stop where a guess was wrong: what came since must stay at the end
+            memset(positions, 0xff, count * sizeof *view->keys); // KEY_REMOVED
+            functions->upload(world->backend, view->keys + before, positions, count * sizeof *view->keys);
+        }
         const uint32_t group = particles->phase & MOTE_PHASE_GROUP_MASK;
-        world->next_group = world->next_group > group + 1 ? world->next_group : group + 1;
-        world->has_fluid |= fluid;
+        world->tally.next_group = world->tally.next_group > group + 1 ? world->tally.next_group : group + 1;
+        world->tally.has_fluid |= fluid;
         for (uint32_t c = 0; c < world->channel_count; c++) { // old values may linger behind the end
             const Channel *channel = &world->channels[c];
             memset(positions, 0, count * sizeof *positions);
@@ -296,7 +307,7 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
                               (size_t)count * channel->components * sizeof(uint));
         }
         view->particle_count = before + count;
-        world->next_id += count;
+        world->tally.next_id += count;
         world->lists_are_current = false;
     }
     free(positions);
@@ -434,7 +445,7 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
         }
     }
     for (size_t i = 0; i < view->count; i++) { // only now that all of it is accepted
-        world->largest_inverse_mass = fmaxf(world->largest_inverse_mass, view->positions[4 * i + 3]);
+        world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, view->positions[4 * i + 3]);
     }
     const BackendFunctions *functions = world->backend->functions;
     if (view->count > 0) {

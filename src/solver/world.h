@@ -109,9 +109,18 @@ typedef struct DynamicShape {
 // Where a step can be taken up again: at its start, when the keys are sorted, when all arrays are in their order.
 typedef enum StepPoint { STEP_START, STEP_SORTED, STEP_ORDERED } StepPoint;
 
+// What particles that come change of the world, beside the view.
+typedef struct WorldTally {
+    float largest_inverse_mass; // of all particles there ever were, 1/kg
+    uint32_t next_id;
+    uint32_t next_group; // above every group there ever was
+    bool has_fluid;      // some particle there ever was is liquid
+} WorldTally;
+
 // The view at those points of a step that was run on guesses, and at its end.
 typedef struct StepMarks {
     MoteView sorted, ordered, ended;
+    WorldTally tally;
 } StepMarks;
 
 enum {
@@ -126,19 +135,18 @@ struct MoteWorld {
     MoteView view;                       // buffers and parameters as kernels see them
     uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
     uint64_t memory_bytes;
-    uint64_t layout;            // a number no world had before, since memory was last allocated or freed
-    float largest_inverse_mass; // of all particles there ever were, 1/kg
-    uint32_t next_id;
+    uint64_t layout; // a number no world had before, since memory was last allocated or freed
+    WorldTally tally;
+    uint32_t expected;       // particles there may be during the steps under way; 0: no more than now
+    bool preparing, replays; // a step is being prepared; one that has its new particles already
     uint64_t steps, removed;
     bool has_marked;                      // some particles may be marked as removed
-    bool has_fluid;                       // some particle there ever was is liquid
     bool sticky_materials, sticky_shapes; // some of them have adhesion
     bool bouncing, bouncing_shapes;       // some material, some shape has restitution
     bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
     bool recording_forces;
     float last_time_step; // s; 0 before the first step
-    uint32_t next_group;  // above every group there ever was
     uint32_t body_count, entry_count;
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
@@ -193,10 +201,16 @@ void world_count_walls(MoteWorld *world);
 // A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
 // read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
-// Whether `neighbours` has room for a sort of all particles.
+// How many particles there are, or may be during the steps under way.
+static inline uint32_t world_most_particles(const MoteWorld *world)
+{
+    const uint32_t count = world->view.particle_count;
+    return world->expected > count ? world->expected : count;
+}
+// Whether `neighbours` has room for a sort of all of them.
 static inline bool world_sorts_in_lists(const MoteWorld *world)
 {
-    return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world->view.particle_count;
+    return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world_most_particles(world);
 }
 // Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
 MoteResult world_sort_particles(MoteWorld *world);

@@ -10,7 +10,8 @@ enum {
     OP_NAME = 5,
     OP_DECORATE = 71,
     OP_MEMBER_DECORATE = 72,
-    OP_TYPE_VOID = 19,    // the first of the types, which follow the annotations
+    OP_TYPE_VOID = 19, // the first of the types, which follow the annotations
+    OP_TYPE_STRUCT = 30,
     OP_TYPE_FORWARD = 39, // the last
     OP_F_NEGATE = 127,
     OP_F_ADD = 129,
@@ -19,6 +20,7 @@ enum {
     OP_F_DIV = 136,
     OP_VECTOR_TIMES_SCALAR = 142,
     OP_DOT = 148,
+    DECORATION_ARRAY_STRIDE = 6,
     DECORATION_OFFSET = 35,
     DECORATION_NO_CONTRACTION = 42,
 };
@@ -86,12 +88,38 @@ uint32_t *spirv_without_contraction(const uint32_t *words, size_t count, size_t 
     return out;
 }
 
+static bool is_name_of(const uint32_t *instruction, uint32_t operation, uint32_t length, const char *name)
+{
+    const size_t room = length > 2 ? (length - 2) * sizeof *instruction : 0;
+    return operation == OP_NAME && room > strlen(name) && memcmp(&instruction[2], name, strlen(name) + 1) == 0;
+}
+
+bool spirv_array_stride(const uint32_t *words, size_t count, const char *name, uint32_t *stride)
+{
+    uint32_t operation, length, structure = 0, array = 0;
+    for (size_t at = HEADER_WORDS; next_instruction(words, count, &at, &operation, &length); at += length) {
+        if (is_name_of(&words[at], operation, length, name)) {
+            structure = words[at + 1];
+        }
+        if (operation == OP_TYPE_STRUCT && length > 2 && structure != 0 && words[at + 1] == structure) {
+            array = words[at + 2];
+        }
+    }
+    for (size_t at = HEADER_WORDS; next_instruction(words, count, &at, &operation, &length); at += length) {
+        if (operation == OP_DECORATE && length == 4 && array != 0 && words[at + 1] == array &&
+            words[at + 2] == DECORATION_ARRAY_STRIDE) {
+            *stride = words[at + 3];
+            return true;
+        }
+    }
+    return false;
+}
+
 bool spirv_member_offset(const uint32_t *words, size_t count, const char *name, uint32_t member, uint32_t *offset)
 {
     uint32_t operation, length, structure = 0;
     for (size_t at = HEADER_WORDS; next_instruction(words, count, &at, &operation, &length); at += length) {
-        const size_t room = length > 2 ? (length - 2) * sizeof *words : 0;
-        if (operation == OP_NAME && room > strlen(name) && memcmp(&words[at + 2], name, strlen(name) + 1) == 0) {
+        if (is_name_of(&words[at], operation, length, name)) {
             structure = words[at + 1];
         }
         if (operation == OP_MEMBER_DECORATE && length == 5 && structure != 0 && words[at + 1] == structure &&

@@ -1,4 +1,4 @@
-// spirv.h - two things about a compiled shader that its language cannot express.
+// spirv.h - three things about a compiled shader that its language cannot express.
 #ifndef MOTE_VULKAN_SPIRV_H
 #define MOTE_VULKAN_SPIRV_H
 
@@ -13,5 +13,7 @@ uint32_t *spirv_without_contraction(const uint32_t *words, size_t count, size_t 
 
 // Where member `member` of the struct that is named `name` begins; false if there is none.
 bool spirv_member_offset(const uint32_t *words, size_t count, const char *name, uint32_t member, uint32_t *offset);
+// How many bytes apart the elements of the array are that the struct named `name` begins with; false if there is none.
+bool spirv_array_stride(const uint32_t *words, size_t count, const char *name, uint32_t *stride);
 
 #endif

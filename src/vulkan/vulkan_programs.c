@@ -34,6 +34,31 @@ static const SolverShader *find_shader(ProgramId program)
 
 // ---- The view ----------------------------------------------------------------------------------------------
 
+// What arrays hold is as large for shaders as for the host.
+static MoteResult check_element_sizes(void)
+{
+    static const struct {
+        const char *name, *block;
+        size_t size;
+    } elements[] = {
+#define ELEMENT(type, size) {#type, #type "_buffer", sizeof(type)},
+#include "kernels/view.def"
+    };
+    const SolverShader *shader = find_shader((ProgramId)KERNEL_ID_predict);
+    for (uint32_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        uint32_t stride = 0;
+        if (!spirv_array_stride(shader->words, shader->count, elements[i].block, &stride) ||
+            stride != elements[i].size) {
+            return mote_fail(
+                MOTE_ERROR_UNAVAILABLE,
+                "backend vulkan: a %s has %u bytes in shaders, expected %zu: this build's compilers do not "
+                "agree; try backend cpu",
+                elements[i].name, stride, elements[i].size);
+        }
+    }
+    return MOTE_OK;
+}
+
 // The struct that the host writes and the block that shaders read come from the same table, but from two compilers.
 static MoteResult check_view_layout(void)
 {
@@ -242,6 +267,7 @@ static MoteResult create(const MoteBackendOptions *options, VulkanPrograms **out
     programs->validate = options->validate;
     programs->variant_count = 1; // the one without nothing
     MoteResult result = check_view_layout();
+    result = result == MOTE_OK ? check_element_sizes() : result;
     if (result == MOTE_OK && options->shared_memory != NULL && options->shared_memory->vulkan_device != NULL) {
         programs->device = options->shared_memory->vulkan_device;
     } else if (result == MOTE_OK) {
