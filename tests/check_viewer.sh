@@ -699,6 +699,21 @@ is dense 's["ui_scale"] == 2 and s["error"] == ""'
 is dense_slider 's["changes"] == 1 and sum(s["picture_mean"]) > 1.05 * sum(dense["picture_mean"])'
 settings=none
 
+# ---- Memory: all views share what the first one took ----
+{
+    echo "wait loaded"
+    for view in {1..12}; do
+        printf 'key V\nwait settled\n'
+        ((view != 1)) || echo "state $work/first_view.json"
+    done
+    printf 'state %s\nquit\n' "$work/last_view.json"
+} >"$work/views"
+# What is freed goes back to the system at once: resident is then what is in use.
+MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072 \
+    play views "$scene" --size 400x250 --scale 0.25 --no-panel --paused <"$work/views"
+is first_view 's["view"] == "particles"'
+is last_view 's["view"] == "colliders" and s["resident_bytes"] < first_view["resident_bytes"] + 10e6'
+
 # ---- A round of random input ----
 "$source_folder/tools/soak-viewer" "$mote" 1 7 >"$work/stdout" 2>"$work/stderr" || fail "tools/soak-viewer"
 cat "$work/stdout"
