@@ -8,22 +8,6 @@
 // Squares of numbers up to this are floats; what is beyond, or no number, is left to the portable kernels.
 #define FARTHEST 1e18f
 
-static inline void store_consecutive(vec4 *to, Eight v)
-{
-    const Eight rows =
-        transpose_eight(_mm256_castps256_ps128(v.x), _mm256_castps256_ps128(v.y), _mm256_castps256_ps128(v.z),
-                        _mm256_castps256_ps128(v.w), _mm256_extractf128_ps(v.x, 1), _mm256_extractf128_ps(v.y, 1),
-                        _mm256_extractf128_ps(v.z, 1), _mm256_extractf128_ps(v.w, 1)); // of particles n and n + 4
-    _mm_store_ps(&to[0].x, _mm256_castps256_ps128(rows.x));
-    _mm_store_ps(&to[1].x, _mm256_castps256_ps128(rows.y));
-    _mm_store_ps(&to[2].x, _mm256_castps256_ps128(rows.z));
-    _mm_store_ps(&to[3].x, _mm256_castps256_ps128(rows.w));
-    _mm_store_ps(&to[4].x, _mm256_extractf128_ps(rows.x, 1));
-    _mm_store_ps(&to[5].x, _mm256_extractf128_ps(rows.y, 1));
-    _mm_store_ps(&to[6].x, _mm256_extractf128_ps(rows.z, 1));
-    _mm_store_ps(&to[7].x, _mm256_extractf128_ps(rows.w, 1));
-}
-
 static inline __m256 squared_length(Eight v)
 {
     const __m256 xy = _mm256_add_ps(_mm256_mul_ps(v.x, v.x), _mm256_mul_ps(v.y, v.y));
@@ -35,12 +19,6 @@ static inline Eight add_scaled(Eight a, Eight b, __m256 scale)
 {
     return (Eight){_mm256_add_ps(a.x, _mm256_mul_ps(b.x, scale)), _mm256_add_ps(a.y, _mm256_mul_ps(b.y, scale)),
                    _mm256_add_ps(a.z, _mm256_mul_ps(b.z, scale)), a.w};
-}
-
-static inline Eight select_eight(Eight no, Eight yes, __m256 mask)
-{
-    return (Eight){_mm256_blendv_ps(no.x, yes.x, mask), _mm256_blendv_ps(no.y, yes.y, mask),
-                   _mm256_blendv_ps(no.z, yes.z, mask), _mm256_blendv_ps(no.w, yes.w, mask)};
 }
 
 // Whether no vector is longer than `limit`, and none has a NaN.

@@ -73,6 +73,28 @@ static inline Eight load_consecutive(const vec4 *data)
                            load_one(data, 4), load_one(data, 5), load_one(data, 6), load_one(data, 7));
 }
 
+static inline void store_consecutive(vec4 *to, Eight v)
+{
+    const Eight rows =
+        transpose_eight(_mm256_castps256_ps128(v.x), _mm256_castps256_ps128(v.y), _mm256_castps256_ps128(v.z),
+                        _mm256_castps256_ps128(v.w), _mm256_extractf128_ps(v.x, 1), _mm256_extractf128_ps(v.y, 1),
+                        _mm256_extractf128_ps(v.z, 1), _mm256_extractf128_ps(v.w, 1)); // of particles n and n + 4
+    _mm_store_ps(&to[0].x, _mm256_castps256_ps128(rows.x));
+    _mm_store_ps(&to[1].x, _mm256_castps256_ps128(rows.y));
+    _mm_store_ps(&to[2].x, _mm256_castps256_ps128(rows.z));
+    _mm_store_ps(&to[3].x, _mm256_castps256_ps128(rows.w));
+    _mm_store_ps(&to[4].x, _mm256_extractf128_ps(rows.x, 1));
+    _mm_store_ps(&to[5].x, _mm256_extractf128_ps(rows.y, 1));
+    _mm_store_ps(&to[6].x, _mm256_extractf128_ps(rows.z, 1));
+    _mm_store_ps(&to[7].x, _mm256_extractf128_ps(rows.w, 1));
+}
+
+static inline Eight select_eight(Eight no, Eight yes, __m256 mask)
+{
+    return (Eight){_mm256_blendv_ps(no.x, yes.x, mask), _mm256_blendv_ps(no.y, yes.y, mask),
+                   _mm256_blendv_ps(no.z, yes.z, mask), _mm256_blendv_ps(no.w, yes.w, mask)};
+}
+
 static inline __m256 dot_eight(__m256 x, __m256 y, __m256 z)
 {
     return _mm256_fmadd_ps(x, x, _mm256_fmadd_ps(y, y, _mm256_mul_ps(z, z)));
