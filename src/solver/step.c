@@ -599,7 +599,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
     // the more iterations there are, and at 12 of them a box of twice its density lay on water. Where something may
-    // float, k is what it pushes with in a step.
+    // float, k is what it pushes with in a step; and where walls count, so that a pool does not sink by a fiftieth when
+    // the first body comes.
     const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
     const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
     view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
