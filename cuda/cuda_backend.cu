@@ -48,6 +48,12 @@ static void check(CudaBackend *cuda, cudaError_t error, const char *what)
     }
 }
 
+static void wait_for_stream(CudaBackend *cuda, const char *what)
+{
+    cuda->base.waits++;
+    check(cuda, cudaStreamSynchronize(cuda->stream), what);
+}
+
 // At the beginning of every function: the current device is the calling thread's, which may be another one now, or
 // may have worked on a world of another device. And a renderer may have been given the buffers since: whatever comes
 // next waits for it.
@@ -63,7 +69,7 @@ static CudaBackend *cuda_of(Backend *backend)
 
 static void collect_times(CudaBackend *cuda)
 {
-    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    wait_for_stream(cuda, "waiting for the device");
     for (int i = 0; i < cuda->pending_count; i++) {
         float milliseconds = 0.0f;
         if (cudaEventElapsedTime(&milliseconds, cuda->pending[i].start, cuda->pending[i].stop) == cudaSuccess) {
@@ -120,7 +126,7 @@ static void release(Backend *backend, void *address, size_t bytes)
 {
     (void)bytes;
     CudaBackend *cuda = cuda_of(backend);
-    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    wait_for_stream(cuda, "waiting for the device");
     check(cuda, cuda_memory_release(&cuda->memory, address), "freeing memory");
 }
 
@@ -128,7 +134,7 @@ static void upload(Backend *backend, void *target, const void *source, size_t by
 {
     CudaBackend *cuda = cuda_of(backend);
     check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
-    check(cuda, cudaStreamSynchronize(cuda->stream), "upload"); // the caller may free `source` at once
+    wait_for_stream(cuda, "upload"); // the caller may free `source` at once
 }
 
 static void download(Backend *backend, void *target, const void *source, size_t bytes)
@@ -136,7 +142,7 @@ static void download(Backend *backend, void *target, const void *source, size_t 
     CudaBackend *cuda = cuda_of(backend);
     memset(target, 0, bytes); // defined, should the device fail
     check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, cuda->stream), "download");
-    check(cuda, cudaStreamSynchronize(cuda->stream), "download");
+    wait_for_stream(cuda, "download");
 }
 
 static void copy(Backend *backend, void *target, const void *source, size_t bytes)
@@ -200,7 +206,7 @@ static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, ve
 static void wait_for_all(Backend *backend)
 {
     CudaBackend *cuda = cuda_of(backend);
-    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    wait_for_stream(cuda, "waiting for the device");
 }
 
 static MoteTimeline *hand_over(Backend *backend)

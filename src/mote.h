@@ -547,6 +547,9 @@ typedef struct MoteTiming {
 // Fills at most `capacity` rows and returns how many there are, those never launched included.
 MOTE_API uint32_t mote_world_timings(const MoteWorld *world, MoteTiming *rows, uint32_t capacity);
 MOTE_API void mote_world_reset_timings(MoteWorld *world);
+// How often the host has stood still for the backend's device since the world was made, whatever it asked for. Always 0
+// on the CPU backend.
+MOTE_API uint64_t mote_world_host_waits(const MoteWorld *world);
 
 // ---- Scenes and simulations --------------------------------------------------------------------------------
 

@@ -75,6 +75,7 @@ typedef struct BackendFunctions {
 // The first member of every backend's own struct.
 struct Backend {
     const BackendFunctions *functions;
+    uint64_t waits; // times that the host stood still for the device
 };
 
 // ---- Registry (backends.c) ----

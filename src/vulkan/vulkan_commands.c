@@ -447,6 +447,7 @@ static void settle(VulkanBackend *vulkan)
     VkDevice device = vulkan->device->handle;
     if (vulkan->started) {
         vulkan->started = false;
+        vulkan->base.waits++;
         VkResult result = vkWaitForFences(device, 1, &vulkan->fence, VK_TRUE, UINT64_MAX);
         result = result == VK_SUCCESS ? vkResetFences(device, 1, &vulkan->fence) : result;
         if (vulkan_check(vulkan, result, "running the solver")) {
@@ -466,6 +467,7 @@ void vulkan_start(VulkanBackend *vulkan)
 void vulkan_wait_for_renderer(VulkanBackend *vulkan)
 {
     if (vulkan->timeline != NULL) {
+        vulkan->base.waits++;
         device_wait_for_timeline(vulkan->device, vulkan->timeline);
     }
 }
