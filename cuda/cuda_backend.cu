@@ -13,14 +13,16 @@ enum {
     PENDING_LIMIT = 256 // timed launches whose events have not been read yet
 };
 
-#define KERNEL_ROW(name, stage, count)                                                                                 \
+#define KERNEL_BODY(name, invocations)                                                                                 \
     static __global__ void name##_global(const __grid_constant__ MoteView view)                                        \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
-        if (i < view.count && !kernels_halted(&view)) {                                                                                          \
+        if (i < (invocations) && !kernels_halted(&view)) {                                                             \
             name(&view, i);                                                                                            \
         }                                                                                                              \
     }
+#define KERNEL_ROW(name, stage, count) KERNEL_BODY(name, view.count)
+#define PARTICLE_ROW(name, stage)      KERNEL_BODY(name, particles_left(&view))
 #include "kernels/kernels.def"
 
 typedef struct PendingTime {

@@ -53,10 +53,11 @@ FUNCTION uint cell_coordinate(float position, float origin, float size)
 
 KERNEL(assign_keys)
 {
-    const vec3 position = v3_from_v4(LOAD(predicted, i));
+    const vec4 place = LOAD(predicted, i);
+    const vec3 position = v3_from_v4(place);
     STORE(order, i, i);
 
-    bool removed = (LOAD(phases, i) & PHASE_REMOVED) != 0u;
+    bool removed = place.w < 0.0f || (LOAD(phases, i) & PHASE_REMOVED) != 0u;
     for (uint s = 0u; s < PARAMETER(kill_volume_count); s++) {
         const Shape volume = LOAD(kill_volumes, s);
         removed = removed || shape_distance(VIEW_HERE_COMMA volume, to_shape(volume, position)).w < 0.0f;
@@ -74,6 +75,15 @@ KERNEL(assign_keys)
     STORE(keys, i,
           zorder_key(cell_coordinate(position.x, lower.x, size), cell_coordinate(position.y, lower.y, size),
                      cell_coordinate(position.z, lower.z, size)));
+}
+
+// At the end of a step: places behind the particles that are left have none. The next step, before which others may
+// come behind them, moves them nowhere, counts them as removed once more and sorts them to the end again.
+KERNEL(mark_removed)
+{
+    if (i >= particles_left(VIEW_HERE)) {
+        STORE(positions, i, v4(0.0f, 0.0f, 0.0f, REMOVED_MASS));
+    }
 }
 
 // ---- Putting particles in order ----------------------------------------------------------------------------
@@ -109,12 +119,10 @@ KERNEL(copy_words)
 KERNEL(check_guess)
 {
     bool right = true;
-    if (PARAMETER(guess) == GUESS_REMOVED) {
-        right = LOAD(counters, COUNTER_REMOVED) == 0u;
-    } else if (PARAMETER(guess) == GUESS_CELLS) {
+    if (PARAMETER(guess) == GUESS_CELLS) {
         const uint cells = LOAD(cell_scan, PARAMETER(particle_count));
         STORE(counters, COUNTER_CELLS, cells);
-        right = cells <= PARAMETER(cell_count);
+        right = cells > 0u && cells <= PARAMETER(cell_count); // 0: the last particle is gone
     } else {
         const uint blocks = LOAD(neighbour_starts, PARAMETER(particle_count));
         STORE(counters, COUNTER_BLOCKS, blocks);
@@ -127,9 +135,15 @@ KERNEL(check_guess)
 
 // ---- Cells -------------------------------------------------------------------------------------------------
 
-// 1 where a cell begins; a scan makes it the number of cells that begin before i.
+// 1 where a cell begins; a scan makes it the number of cells that begin before i. Removed particles have no cell, and
+// no list: the scans go over their places.
 KERNEL(mark_cell_heads)
 {
+    if (i >= particles_left(VIEW_HERE)) {
+        STORE(cell_scan, i, 0u);
+        STORE(neighbour_starts, i, 0u);
+        return;
+    }
     const bool head = i == 0u || LOAD(keys, i) != LOAD(keys, i - 1u);
     STORE(cell_scan, i, head ? 1u : 0u);
 }
@@ -146,8 +160,8 @@ KERNEL(store_cell_starts)
     if (LOAD(cell_scan, i + 1u) != before) {
         STORE(cell_starts, before, i);
     }
-    if (i + 1u == PARAMETER(particle_count)) {
-        STORE(cell_starts, cells_in_use(VIEW_HERE), PARAMETER(particle_count));
+    if (i + 1u == particles_left(VIEW_HERE)) {
+        STORE(cell_starts, cells_in_use(VIEW_HERE), i + 1u);
     }
 }
 

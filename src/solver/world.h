@@ -106,8 +106,8 @@ typedef struct DynamicShape {
     uint32_t sample_count;
 } DynamicShape;
 
-// Where a step can be taken up again: at its start, when the keys are sorted, when all arrays are in their order.
-typedef enum StepPoint { STEP_START, STEP_SORTED, STEP_ORDERED } StepPoint;
+// Where a step can be taken up again: at its start, and when all arrays are in their order.
+typedef enum StepPoint { STEP_START, STEP_ORDERED } StepPoint;
 
 // What particles that come change of the world, beside the view.
 typedef struct WorldTally {
@@ -117,9 +117,9 @@ typedef struct WorldTally {
     bool has_fluid;      // some particle there ever was is liquid
 } WorldTally;
 
-// The view at those points of a step that was run on guesses, and at its end.
+// The view when particles were in order in a step that was run on guesses, and at its end.
 typedef struct StepMarks {
-    MoteView sorted, ordered, ended;
+    MoteView ordered, ended;
     WorldTally tally;
 } StepMarks;
 
@@ -151,7 +151,6 @@ struct MoteWorld {
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
     bool guessing;                    // this step's numbers are read at its end
-    bool removing;                    // particles were removed in the last step
     uint32_t last_cells, last_blocks; // of cells and lists as last read; 0: never
     StepMarks marks[STEP_BATCH];
     bool lists_are_current;  // neighbour lists belong to the current particles
@@ -211,6 +210,13 @@ static inline uint32_t world_most_particles(const MoteWorld *world)
 static inline bool world_sorts_in_lists(const MoteWorld *world)
 {
     return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world_most_particles(world);
+}
+// Takes the places of `count` removed particles, behind all others, from the view.
+static inline void world_drop_removed(MoteWorld *world, uint32_t count)
+{
+    world->view.particle_count -= count;
+    world->removed += count;
+    world->has_marked = false;
 }
 // Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
 MoteResult world_sort_particles(MoteWorld *world);
