@@ -242,13 +242,13 @@ static json_t *result_as_json(const Settings *settings, const Result *r)
         }
     }
     const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
-    json_t *object = json_pack(
-        "{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "scene", r->scene,
-        "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps", (json_int_t)r->steps,
-        "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum, "spread", r->spread, "stages", stages,
-        "kernels", kernels, "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours,
-        "density_error_mean", r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes,
-        "host_waits_per_step", r->waits);
+    json_t *object =
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "scene",
+                  r->scene, "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps",
+                  (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum,
+                  "spread", r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle",
+                  r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops",
+                  r->gflops, "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
     if (settings->render_wanted) {
         json_object_set_new(object, "render", render_bench_json(&settings->render, &r->render));
     }

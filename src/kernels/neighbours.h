@@ -77,15 +77,6 @@ KERNEL(assign_keys)
                      cell_coordinate(position.z, lower.z, size)));
 }
 
-// At the end of a step: places behind the particles that are left have none. The next step, before which others may
-// come behind them, moves them nowhere, counts them as removed once more and sorts them to the end again.
-KERNEL(mark_removed)
-{
-    if (i >= particles_left(VIEW_HERE)) {
-        STORE(positions, i, v4(0.0f, 0.0f, 0.0f, REMOVED_MASS));
-    }
-}
-
 // ---- Putting particles in order ----------------------------------------------------------------------------
 
 KERNEL(gather_vec4)
@@ -108,6 +99,23 @@ KERNEL(copy_words)
     const uint components = PARAMETER(gather_components);
     for (uint c = 0u; c < components; c++) {
         STORE(gather_target_words, i * components + c, LOAD(gather_source_words, i * components + c));
+    }
+}
+
+// Behind the particles in order, places that have none any more while the host does not know how many are left. Scans
+// go over them: there is no cell, and no list. The next step, before which others may come behind them, moves them
+// nowhere, counts them as removed once more and sorts them to the end again; whichever of the four arrays has become
+// `positions` by then, for those change places.
+KERNEL(mark_removed)
+{
+    if (i >= particles_left(VIEW_HERE)) {
+        const vec4 nothing = v4(0.0f, 0.0f, 0.0f, REMOVED_MASS);
+        STORE(positions, i, nothing);
+        STORE(velocities, i, nothing);
+        STORE(predicted, i, nothing);
+        STORE(estimates, i, nothing);
+        STORE(cell_scan, i, 0u);
+        STORE(neighbour_starts, i, 0u);
     }
 }
 
@@ -135,15 +143,9 @@ KERNEL(check_guess)
 
 // ---- Cells -------------------------------------------------------------------------------------------------
 
-// 1 where a cell begins; a scan makes it the number of cells that begin before i. Removed particles have no cell, and
-// no list: the scans go over their places.
+// 1 where a cell begins; a scan makes it the number of cells that begin before i.
 KERNEL(mark_cell_heads)
 {
-    if (i >= particles_left(VIEW_HERE)) {
-        STORE(cell_scan, i, 0u);
-        STORE(neighbour_starts, i, 0u);
-        return;
-    }
     const bool head = i == 0u || LOAD(keys, i) != LOAD(keys, i - 1u);
     STORE(cell_scan, i, head ? 1u : 0u);
 }

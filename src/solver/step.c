@@ -78,7 +78,6 @@ static void solve(MoteWorld *world)
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks)
 {
     MoteView *view = &world->view;
-    const bool removes = view->kill_volume_count > 0 || world->has_marked;
     if (from == STEP_START) {
         begin_step(world, time_step, clear);
         if (view->particle_count > 0) {
@@ -94,9 +93,6 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
         solve(world);
     }
     finish_shapes(world);
-    if (world->guessing && removes && view->particle_count > 0) {
-        LAUNCH(world, mark_removed);
-    }
     marks->ended = *view;
     return MOTE_OK;
 }
@@ -527,7 +523,8 @@ static void order_particles(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
-    if (!world->guessing && (view->kill_volume_count > 0 || world->has_marked)) {
+    const bool removes = view->kill_volume_count > 0 || world->has_marked;
+    if (removes && !world->guessing) {
         uint removed = 0;
         functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
         world_drop_removed(world, removed);
@@ -545,6 +542,9 @@ static void order_particles(MoteWorld *world)
         uint *const scratch = (uint *)view->estimates;
         gather_words(world, channel->words, scratch, channel->components);
         copy_words(world, scratch, channel->words, channel->components);
+    }
+    if (removes && world->guessing) {
+        LAUNCH(world, mark_removed);
     }
 }
 

@@ -15,12 +15,13 @@ static uint32_t choose_batch(MoteWorld *world, uint32_t count)
     return reads ? 1 : count < STEP_BATCH ? count : STEP_BATCH;
 }
 
-// Takes back what the host has done since. Kernels have done nothing, and memory that has grown stays.
+// Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
+// are expected, have changed places; all others stay where they are now.
 static void go_back(MoteWorld *world, const MoteView *mark)
 {
     MoteView view = *mark;
 #define BUFFER(type, name, capacity)                                                                                   \
-    if (CAPACITY_##capacity >= CAPACITY_CELLS && CAPACITY_##capacity <= CAPACITY_NEIGHBOURS) {                         \
+    if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
         view.name = world->view.name;                                                                                  \
     }
 #include "kernels/view.def"
@@ -31,9 +32,9 @@ static void go_back(MoteWorld *world, const MoteView *mark)
 // removed is known there, too.
 static void correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], uint32_t at)
 {
+    world->wrong_guesses++;
     world->last_cells = counters[COUNTER_CELLS];
-    world->last_blocks =
-        counters[COUNTER_HALTED] == 1u + GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
+    world->last_blocks = counters[COUNTER_HALTED] == 1u + GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
     go_back(world, &world->marks[at].ordered);
     world->tally = world->marks[at].tally;
     world->lists_are_current = false;
