@@ -550,7 +550,7 @@ MoteResult world_set_pulls(MoteWorld *world)
         functions->upload(world->backend, world->view.clusters, clusters, count * sizeof *clusters);
     }
     free(clusters);
-    return MOTE_OK;
+    return world_check_backend(world);
 }
 
 static MoteResult reserve_row(MoteWorld *world)
@@ -731,6 +731,9 @@ MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_
         if (host.count > 0) {
             functions->download(world->backend, member_of, world->view.members, host.count * sizeof *member_of);
         }
+        result = world_check_backend(world);
+    }
+    if (result == MOTE_OK) {
         for (uint32_t b = 0; b < world->body_count; b++) {
             const BodyRow *row = &world->bodies[b];
             for (uint32_t m = 0; m < row->member_count; m++) {
