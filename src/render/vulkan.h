@@ -19,4 +19,6 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "render/result.h"
+
 #endif
