@@ -10,48 +10,13 @@
 
 // ---- Errors ------------------------------------------------------------------------------------------------
 
-const char *device_meaning(VkResult result)
-{
-    switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return "out of device memory: fewer particles or a smaller picture take less";
-    case VK_ERROR_OUT_OF_POOL_MEMORY:
-    case VK_ERROR_FRAGMENTED_POOL:
-        return "out of memory for descriptors";
-    case VK_ERROR_MEMORY_MAP_FAILED:
-        return "out of addresses to map memory at";
-    case VK_ERROR_DEVICE_LOST:
-        return "the device was lost: its driver stopped it, or it was taken away";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-        return "a layer is not installed";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "an extension is missing";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "a feature is missing";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "no compatible driver";
-    case VK_ERROR_TOO_MANY_OBJECTS:
-        return "too many objects";
-    case VK_ERROR_FORMAT_NOT_SUPPORTED:
-        return "a format is not supported";
-    case VK_ERROR_INITIALIZATION_FAILED:
-        return "initialisation failed";
-    case VK_ERROR_INVALID_EXTERNAL_HANDLE:
-        return "the memory cannot be shared";
-    default:
-        return "failed";
-    }
-}
-
 MoteResult device_fail(VkResult result, const char *what)
 {
     const bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
                         result == VK_ERROR_OUT_OF_POOL_MEMORY || result == VK_ERROR_FRAGMENTED_POOL ||
                         result == VK_ERROR_MEMORY_MAP_FAILED;
     return mote_fail(memory ? MOTE_ERROR_MEMORY : MOTE_ERROR_UNAVAILABLE, "Vulkan: %s: %s (VkResult %d)", what,
-                     device_meaning(result), (int)result);
+                     vulkan_meaning(result), (int)result);
 }
 
 // ---- What a device needs -----------------------------------------------------------------------------------

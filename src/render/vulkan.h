@@ -19,6 +19,6 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "render/result.h"
+#include "base/vulkan_result.h"
 
 #endif

@@ -13,7 +13,7 @@
 MoteResult gpu_fail(VkResult result, const char *what)
 {
     return mote_fail(MOTE_ERROR_UNAVAILABLE, "the window's Vulkan device: %s: %s (VkResult %d)", what,
-                     device_meaning(result), (int)result);
+                     vulkan_meaning(result), (int)result);
 }
 
 // ---- Instance ----

@@ -11,7 +11,7 @@
 #endif
 #include <vulkan/vulkan.h>
 
-#include "render/result.h"
+#include "base/vulkan_result.h"
 
 struct SDL_Window;
 
