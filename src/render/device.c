@@ -10,41 +10,13 @@
 
 // ---- Errors ------------------------------------------------------------------------------------------------
 
-static const char *meaning(VkResult result)
-{
-    switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return "out of device memory; draw a smaller picture or fewer particles";
-    case VK_ERROR_DEVICE_LOST:
-        return "the device was lost: its driver stopped it, or it was taken away";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-        return "a layer is not installed";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "an extension is missing";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "a feature is missing";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "no compatible driver";
-    case VK_ERROR_TOO_MANY_OBJECTS:
-        return "too many objects";
-    case VK_ERROR_FORMAT_NOT_SUPPORTED:
-        return "a format is not supported";
-    case VK_ERROR_INITIALIZATION_FAILED:
-        return "initialisation failed";
-    case VK_ERROR_INVALID_EXTERNAL_HANDLE:
-        return "the memory cannot be shared";
-    default:
-        return "failed";
-    }
-}
-
 MoteResult device_fail(VkResult result, const char *what)
 {
-    const bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    const bool memory = result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
+                        result == VK_ERROR_OUT_OF_POOL_MEMORY || result == VK_ERROR_FRAGMENTED_POOL ||
+                        result == VK_ERROR_MEMORY_MAP_FAILED;
     return mote_fail(memory ? MOTE_ERROR_MEMORY : MOTE_ERROR_UNAVAILABLE, "Vulkan: %s: %s (VkResult %d)", what,
-                     meaning(result), (int)result);
+                     vulkan_meaning(result), (int)result);
 }
 
 // ---- What a device needs -----------------------------------------------------------------------------------
@@ -269,7 +241,7 @@ static MoteResult make_instance(bool validate, Device *device)
                                        .ppEnabledLayerNames = layers,
                                        .enabledExtensionCount = named ? 1 : 0,
                                        .ppEnabledExtensionNames = extensions};
-    VkResult result = vkCreateInstance(&info, NULL, &device->instance);
+    VkResult result = MADE(vkCreateInstance(&info, NULL, &device->instance), &device->instance);
     if (result == VK_ERROR_INCOMPATIBLE_DRIVER) { // what a loader without any driver says
         return mote_fail(MOTE_ERROR_UNAVAILABLE, "no Vulkan driver on this machine: install one, such as "
                                                  "mesa-vulkan-drivers, which needs no GPU");
@@ -280,7 +252,8 @@ static MoteResult make_instance(bool validate, Device *device)
     volkLoadInstance(device->instance); // every call goes through the loader: any number of devices can be alive
     device->labels = validate;
     if (validate) {
-        result = vkCreateDebugUtilsMessengerEXT(device->instance, &messages, NULL, &device->messenger);
+        result = MADE(vkCreateDebugUtilsMessengerEXT(device->instance, &messages, NULL, &device->messenger),
+                      &device->messenger);
     }
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "listening to the validation layers");
 }
@@ -419,7 +392,7 @@ static MoteResult create_handle(Device *device)
                                      .pQueueCreateInfos = &queue,
                                      .enabledExtensionCount = count,
                                      .ppEnabledExtensionNames = extensions};
-    const VkResult result = vkCreateDevice(device->physical, &info, NULL, &device->handle);
+    const VkResult result = MADE(vkCreateDevice(device->physical, &info, NULL, &device->handle), &device->handle);
     if (result != VK_SUCCESS) {
         return device_fail(result, device->info.name);
     }
@@ -442,9 +415,9 @@ static MoteResult create_tools(Device *device)
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
                                           .queueFamilyIndex = device->queue_family};
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    VkResult result = vmaCreateAllocator(&allocator, &device->allocator);
+    VkResult result = MADE(vmaCreateAllocator(&allocator, &device->allocator), &device->allocator);
     if (result == VK_SUCCESS) {
-        result = vkCreateCommandPool(device->handle, &pool, NULL, &device->pool);
+        result = MADE(vkCreateCommandPool(device->handle, &pool, NULL, &device->pool), &device->pool);
     }
     if (result == VK_SUCCESS) {
         const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -454,7 +427,7 @@ static MoteResult create_tools(Device *device)
         result = vkAllocateCommandBuffers(device->handle, &commands, &device->commands);
     }
     if (result == VK_SUCCESS) {
-        result = vkCreateFence(device->handle, &fence, NULL, &device->fence);
+        result = MADE(vkCreateFence(device->handle, &fence, NULL, &device->fence), &device->fence);
     }
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "setting up the device");
 }
@@ -475,10 +448,17 @@ MoteResult device_create(const MoteRendererOptions *options, Device *out)
     return result;
 }
 
+void device_wait_idle(Device *device)
+{
+    pthread_mutex_lock(&device->queue_mutex);
+    vkDeviceWaitIdle(device->handle);
+    pthread_mutex_unlock(&device->queue_mutex);
+}
+
 void device_destroy(Device *device)
 {
     if (device->handle != VK_NULL_HANDLE) {
-        vkDeviceWaitIdle(device->handle);
+        device_wait_idle(device);
         vkDestroyFence(device->handle, device->fence, NULL);
         vkDestroyCommandPool(device->handle, device->pool, NULL);
         vmaDestroyAllocator(device->allocator);
@@ -580,7 +560,7 @@ bool device_make_timeline(Device *device, DeviceTimeline *out, int *descriptor)
                                             .pNext = descriptor != NULL ? &exported : NULL,
                                             .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
     const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    if (vkCreateSemaphore(device->handle, &info, NULL, &out->semaphore) != VK_SUCCESS) {
+    if (MADE(vkCreateSemaphore(device->handle, &info, NULL, &out->semaphore), &out->semaphore) != VK_SUCCESS) {
         return false;
     }
     DEVICE_NAME(device, SEMAPHORE, out->semaphore, "a world's timeline");

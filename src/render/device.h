@@ -39,6 +39,8 @@ typedef struct DeviceTimeline {
 // Vulkan itself, with validation if asked for. Several devices may be alive at once.
 MoteResult device_create(const MoteRendererOptions *options, Device *out);
 void device_destroy(Device *device); // an empty struct is fine
+// Until nothing runs on it, from any thread. Also a lost device is waited for: what it was given can be destroyed then.
+void device_wait_idle(Device *device);
 
 // Messages of the validation layers in this process.
 uint32_t device_validation_messages_ever(void);

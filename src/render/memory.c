@@ -77,7 +77,7 @@ static bool create_shared(Device *device, size_t bytes, VkExternalMemoryHandleTy
                                                        .handleTypes = handle_type};
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .pNext = &external, .size = bytes, .usage = BUFFER_USAGE};
-    if (vkCreateBuffer(device->handle, &info, NULL, &out->handle) != VK_SUCCESS) {
+    if (MADE(vkCreateBuffer(device->handle, &info, NULL, &out->handle), &out->handle) != VK_SUCCESS) {
         memset(out, 0, sizeof *out);
         return false;
     }
@@ -93,7 +93,7 @@ static bool create_shared(Device *device, size_t bytes, VkExternalMemoryHandleTy
                                            .allocationSize = *allocated,
                                            .memoryTypeIndex = type};
     if (needs.size > *allocated || type == UINT32_MAX ||
-        vkAllocateMemory(device->handle, &allocate, NULL, &out->memory) != VK_SUCCESS ||
+        MADE(vkAllocateMemory(device->handle, &allocate, NULL, &out->memory), &out->memory) != VK_SUCCESS ||
         vkBindBufferMemory(device->handle, out->handle, out->memory, 0) != VK_SUCCESS) {
         buffer_destroy(device, out);
         return false;
@@ -173,7 +173,8 @@ MoteResult picture_create(Device *device, const char *name, VkFormat format, uin
                                     .samples = VK_SAMPLE_COUNT_1_BIT,
                                     .usage = usage};
     const VmaAllocationCreateInfo allocation = {.usage = VMA_MEMORY_USAGE_AUTO};
-    VkResult result = vmaCreateImage(device->allocator, &info, &allocation, &out->handle, &out->allocation, NULL);
+    VkResult result =
+        MADE(vmaCreateImage(device->allocator, &info, &allocation, &out->handle, &out->allocation, NULL), &out->handle);
     if (result == VK_SUCCESS) {
         const VkImageViewCreateInfo view = {
             .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
@@ -181,7 +182,7 @@ MoteResult picture_create(Device *device, const char *name, VkFormat format, uin
             .viewType = VK_IMAGE_VIEW_TYPE_2D,
             .format = format,
             .subresourceRange = {depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-        result = vkCreateImageView(device->handle, &view, NULL, &out->view);
+        result = MADE(vkCreateImageView(device->handle, &view, NULL, &out->view), &out->view);
     }
     if (result != VK_SUCCESS) {
         picture_destroy(device, out);

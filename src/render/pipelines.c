@@ -17,7 +17,7 @@ static MoteResult create_module(MoteRenderer *renderer, const char *shader, VkSh
     }
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = code->bytes, .pCode = code->words};
-    const VkResult result = vkCreateShaderModule(renderer->device.handle, &info, NULL, out);
+    const VkResult result = MADE(vkCreateShaderModule(renderer->device.handle, &info, NULL, out), out);
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, shader);
 }
 

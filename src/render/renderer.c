@@ -49,7 +49,7 @@ static VkResult create_sampler(Device *device, VkFilter filter, VkSamplerAddress
                                       .addressModeU = along_x,
                                       .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                                       .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
-    return vkCreateSampler(device->handle, &info, NULL, out);
+    return MADE(vkCreateSampler(device->handle, &info, NULL, out), out);
 }
 
 static VkResult create_set_layout(MoteRenderer *renderer)
@@ -75,7 +75,8 @@ static VkResult create_set_layout(MoteRenderer *renderer)
     }
     const VkDescriptorSetLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = count, .pBindings = bindings};
-    return vkCreateDescriptorSetLayout(renderer->device.handle, &info, NULL, &renderer->set_layout);
+    return MADE(vkCreateDescriptorSetLayout(renderer->device.handle, &info, NULL, &renderer->set_layout),
+                &renderer->set_layout);
 }
 
 static VkResult create_set(MoteRenderer *renderer)
@@ -86,7 +87,8 @@ static VkResult create_set(MoteRenderer *renderer)
                                           {VK_DESCRIPTOR_TYPE_SAMPLER, 3}};
     const VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 4, .pPoolSizes = sizes};
-    VkResult result = vkCreateDescriptorPool(renderer->device.handle, &pool, NULL, &renderer->descriptor_pool);
+    VkResult result = MADE(vkCreateDescriptorPool(renderer->device.handle, &pool, NULL, &renderer->descriptor_pool),
+                           &renderer->descriptor_pool);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -116,14 +118,15 @@ static MoteResult create_descriptors(MoteRenderer *renderer)
                                                    .pSetLayouts = &renderer->set_layout,
                                                    .pushConstantRangeCount = 1,
                                                    .pPushConstantRanges = &push};
-        result = vkCreatePipelineLayout(device->handle, &layout, NULL, &renderer->pipeline_layout);
+        result = MADE(vkCreatePipelineLayout(device->handle, &layout, NULL, &renderer->pipeline_layout),
+                      &renderer->pipeline_layout);
     }
     result = result == VK_SUCCESS ? create_set(renderer) : result;
     if (result == VK_SUCCESS) {
         const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                                .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                                .queryCount = PASS_COUNT + 1};
-        result = vkCreateQueryPool(device->handle, &queries, NULL, &renderer->queries);
+        result = MADE(vkCreateQueryPool(device->handle, &queries, NULL, &renderer->queries), &renderer->queries);
     }
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "creating descriptors");
 }
@@ -347,7 +350,7 @@ void mote_renderer_destroy(MoteRenderer *renderer)
     }
     Device *device = &renderer->device;
     if (device->handle != VK_NULL_HANDLE) {
-        vkDeviceWaitIdle(device->handle);
+        device_wait_idle(device);
         destroy_passes(renderer);
         interop_destroy(&renderer->interop);
         destroy_images(renderer);

@@ -19,4 +19,6 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "base/vulkan_result.h"
+
 #endif

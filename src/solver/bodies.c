@@ -728,6 +728,9 @@ MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_
         if (host.count > 0) {
             functions->download(world->backend, member_of, world->view.members, host.count * sizeof *member_of);
         }
+        result = world_check_backend(world);
+    }
+    if (result == MOTE_OK) {
         for (uint32_t b = 0; b < world->body_count; b++) {
             const BodyRow *row = &world->bodies[b];
             for (uint32_t m = 0; m < row->member_count; m++) {

@@ -310,5 +310,5 @@ MoteResult mote_world_wet_map(MoteWorld *world, uint32_t number, uint32_t width,
         texels[i] = (float)(counts[i] < WET_LIMIT ? counts[i] : WET_LIMIT) * WET_UNIT;
     }
     free(counts);
-    return MOTE_OK;
+    return world_check_backend(world);
 }

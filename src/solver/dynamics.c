@@ -368,7 +368,7 @@ MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *rows, uint32
         rows[i] =
             (MoteShapeState){.pose = public_pose(shape.position, shape.rotation), .centre = public3(shape.position)};
     }
-    return MOTE_OK;
+    return world_check_backend(world);
 }
 
 static bool finite3(MoteVec3 v)

@@ -113,21 +113,10 @@ static MoteArray make_array(const MoteWorld *world, const void *address, size_t 
     };
 }
 
-static MoteResult check_backend(const MoteWorld *world)
-{
-    const BackendFunctions *functions = world->backend->functions;
-    const char *failure = functions->failure(world->backend);
-    if (failure != NULL) {
-        return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed after step %llu: %s", functions->name,
-                         (unsigned long long)world->steps, failure);
-    }
-    return MOTE_OK;
-}
-
 static MoteResult wait_for_backend(MoteWorld *world)
 {
     world->backend->functions->wait(world->backend);
-    return check_backend(world);
+    return world_check_backend(world);
 }
 
 // The box around the particles now. The step makes its own before it reads these.
@@ -149,7 +138,7 @@ static MoteResult hand_over(MoteWorld *world, MoteRenderView *out)
         return wait_for_backend(world);
     }
     world->hands_over = true;
-    return check_backend(world);
+    return world_check_backend(world);
 }
 
 // Particles may have come or gone since the last step found its members.

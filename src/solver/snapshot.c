@@ -198,7 +198,15 @@ MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
         memcpy(channel->name, world->channels[c].name, sizeof channel->name);
         channel->components = world->channels[c].components;
         channel->values = malloc(n * channel->components * 4 + 1);
-        complete = channel->values != NULL && mote_world_read_channel(world, channel->name, channel->values) == MOTE_OK;
+        complete = channel->values != NULL;
+        if (complete) {
+            result = mote_world_read_channel(world, channel->name, channel->values);
+        }
+    }
+    result = result == MOTE_OK ? world_check_backend(world) : result;
+    if (result != MOTE_OK) {
+        world_snapshot_free(out);
+        return result;
     }
     if (!complete) {
         world_snapshot_free(out);

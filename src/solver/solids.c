@@ -164,5 +164,5 @@ MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, float *values
         world->backend->functions->download(world->backend, values, world->view.forces + kind * stride,
                                             count * sizeof(vec4));
     }
-    return MOTE_OK;
+    return world_check_backend(world);
 }

@@ -42,7 +42,7 @@ static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, 
     }
     free(densities);
     free(neighbours);
-    return MOTE_OK;
+    return world_check_backend(world);
 }
 
 static void add_particle(MoteStatistics *out, const MoteVec3 *gravity, const float *position, const float *velocity)

@@ -411,6 +411,17 @@ static MoteResult reserve_host(MoteWorld *world, uint32_t count)
     return MOTE_OK;
 }
 
+MoteResult world_check_backend(const MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const char *failure = functions->failure(world->backend);
+    if (failure != NULL) {
+        return mote_fail(MOTE_ERROR_UNAVAILABLE, "backend %s failed after step %llu: %s", functions->name,
+                         (unsigned long long)world->steps, failure);
+    }
+    return MOTE_OK;
+}
+
 MoteResult mote_world_read(MoteWorld *world, MoteParticleView *out)
 {
     const uint32_t count = world->view.particle_count;
@@ -428,7 +439,7 @@ MoteResult mote_world_read(MoteWorld *world, MoteParticleView *out)
         functions->download(world->backend, host->phases, world->view.phases, (size_t)count * 4);
     }
     *out = *host;
-    return MOTE_OK;
+    return world_check_backend(world);
 }
 
 MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
@@ -518,7 +529,7 @@ MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *va
         world->backend->functions->download(world->backend, values, channel->words,
                                             (size_t)world->view.particle_count * channel->components * 4);
     }
-    return MOTE_OK;
+    return world_check_backend(world);
 }
 
 MoteResult mote_world_write_channel(MoteWorld *world, const char *name, const float *values)

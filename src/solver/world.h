@@ -187,6 +187,8 @@ Channel *world_find_channel(MoteWorld *world, const char *name);
 MoteResult world_reserve_solids(MoteWorld *world);
 // Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
 void world_set_pulls(MoteWorld *world);
+// To be asked after reading from the device: what a lost one gives is zeros.
+MoteResult world_check_backend(const MoteWorld *world);
 float world_field_radius(const MoteWorld *world, uint32_t number);
 MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
 void world_free_colliders(MoteWorld *world);

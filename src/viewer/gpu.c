@@ -12,7 +12,8 @@
 
 MoteResult gpu_fail(VkResult result, const char *what)
 {
-    return mote_fail(MOTE_ERROR_UNAVAILABLE, "the window's Vulkan device: %s failed (VkResult %d)", what, (int)result);
+    return mote_fail(MOTE_ERROR_UNAVAILABLE, "the window's Vulkan device: %s: %s (VkResult %d)", what,
+                     vulkan_meaning(result), (int)result);
 }
 
 // ---- Instance ----
@@ -172,32 +173,49 @@ static int preference(VkPhysicalDeviceType type)
     }
 }
 
+// What a device lacks to draw to the surface; NULL if it can.
+static const char *find_lack(const Gpu *gpu, VkPhysicalDevice physical, uint32_t api)
+{
+    if (api < VK_API_VERSION_1_3) {
+        return "Vulkan 1.3";
+    }
+    VkPhysicalDeviceVulkan13Features has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &has};
+    gpu->vkGetPhysicalDeviceFeatures2(physical, &features);
+    return !has.dynamicRendering                      ? "dynamicRendering"
+           : !has.synchronization2                    ? "synchronization2"
+           : !has.maintenance4                        ? "maintenance4"
+           : !has_swapchains(gpu, physical)           ? VK_KHR_SWAPCHAIN_EXTENSION_NAME
+           : find_family(gpu, physical) == UINT32_MAX ? "a queue that presents to it"
+                                                      : NULL;
+}
+
 static MoteResult choose_physical(uint32_t wanted, Gpu *gpu)
 {
     VkPhysicalDevice found[16];
     uint32_t count = 16;
     gpu->vkEnumeratePhysicalDevices(gpu->instance, &count, found);
     int best = 0;
+    char lacking[300] = "there is none";
     for (uint32_t i = 0; i < count; i++) {
         VkPhysicalDeviceProperties properties;
         gpu->vkGetPhysicalDeviceProperties(found[i], &properties);
-        const uint32_t family = find_family(gpu, found[i]);
-        const bool usable =
-            properties.apiVersion >= VK_API_VERSION_1_3 && family != UINT32_MAX && has_swapchains(gpu, found[i]);
+        const char *lacks = find_lack(gpu, found[i], properties.apiVersion);
         const int rank = preference(properties.deviceType) + (wanted == i ? 100 : 0);
-        if (usable && rank > best) {
+        if (lacks != NULL) {
+            snprintf(lacking, sizeof lacking, "%.200s lacks %s", properties.deviceName, lacks);
+        } else if (rank > best) {
             best = rank;
             gpu->physical = found[i];
-            gpu->queue_family = family;
+            gpu->queue_family = find_family(gpu, found[i]);
             snprintf(gpu->name, sizeof gpu->name, "%s", properties.deviceName);
         }
     }
     if (gpu->physical == VK_NULL_HANDLE) {
         return mote_fail(MOTE_ERROR_UNAVAILABLE,
-                         "none of %u Vulkan devices can draw to this window: it takes Vulkan 1.3 and "
-                         "VK_KHR_swapchain. Install a newer driver for your GPU, or mesa-vulkan-drivers, which needs "
-                         "no GPU; `mote info` lists devices",
-                         count);
+                         "no Vulkan device can draw to this window; %s. Install a newer driver for your GPU, or "
+                         "mesa-vulkan-drivers, which needs no GPU; `mote info` lists devices",
+                         lacking);
     }
     gpu->vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
     return MOTE_OK;
@@ -221,7 +239,7 @@ static MoteResult create_device(Gpu *gpu)
                                      .pQueueCreateInfos = &queue,
                                      .enabledExtensionCount = 1,
                                      .ppEnabledExtensionNames = extensions};
-    VkResult result = gpu->vkCreateDevice(gpu->physical, &info, NULL, &gpu->device);
+    VkResult result = MADE(gpu->vkCreateDevice(gpu->physical, &info, NULL, &gpu->device), &gpu->device);
     if (result != VK_SUCCESS) {
         gpu->device = VK_NULL_HANDLE;
         return gpu_fail(result, gpu->name);
@@ -235,7 +253,7 @@ static MoteResult create_device(Gpu *gpu)
                                           .queueFamilyIndex = gpu->queue_family};
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     const VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-    result = gpu->vkCreateCommandPool(gpu->device, &pool, NULL, &gpu->pool);
+    result = MADE(gpu->vkCreateCommandPool(gpu->device, &pool, NULL, &gpu->pool), &gpu->pool);
     if (result == VK_SUCCESS) {
         const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                                       .commandPool = gpu->pool,
@@ -243,8 +261,11 @@ static MoteResult create_device(Gpu *gpu)
                                                       .commandBufferCount = 1};
         result = gpu->vkAllocateCommandBuffers(gpu->device, &commands, &gpu->commands);
     }
-    result = result == VK_SUCCESS ? gpu->vkCreateFence(gpu->device, &fence, NULL, &gpu->fence) : result;
-    result = result == VK_SUCCESS ? gpu->vkCreateSemaphore(gpu->device, &semaphore, NULL, &gpu->acquired) : result;
+    result =
+        result == VK_SUCCESS ? MADE(gpu->vkCreateFence(gpu->device, &fence, NULL, &gpu->fence), &gpu->fence) : result;
+    result = result == VK_SUCCESS
+                 ? MADE(gpu->vkCreateSemaphore(gpu->device, &semaphore, NULL, &gpu->acquired), &gpu->acquired)
+                 : result;
     return result == VK_SUCCESS ? MOTE_OK : gpu_fail(result, "setting up");
 }
 
@@ -334,9 +355,9 @@ static VkResult create_images(Gpu *gpu)
         gpu->views[i] = VK_NULL_HANDLE;
         gpu->drawn[i] = VK_NULL_HANDLE;
         gpu->image_count = i + 1;
-        result = gpu->vkCreateImageView(gpu->device, &view, NULL, &gpu->views[i]);
+        result = MADE(gpu->vkCreateImageView(gpu->device, &view, NULL, &gpu->views[i]), &gpu->views[i]);
         if (result == VK_SUCCESS) {
-            result = gpu->vkCreateSemaphore(gpu->device, &semaphore, NULL, &gpu->drawn[i]);
+            result = MADE(gpu->vkCreateSemaphore(gpu->device, &semaphore, NULL, &gpu->drawn[i]), &gpu->drawn[i]);
         }
     }
     return result < VK_SUCCESS ? result : VK_SUCCESS;
@@ -575,7 +596,7 @@ MoteResult gpu_buffer_reserve(Gpu *gpu, size_t bytes, VkBufferUsageFlags usage, 
     gpu_buffer_destroy(gpu, buffer);
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = bytes + bytes / 2 + 256, .usage = usage};
-    VkResult result = gpu->vkCreateBuffer(gpu->device, &info, NULL, &buffer->handle);
+    VkResult result = MADE(gpu->vkCreateBuffer(gpu->device, &info, NULL, &buffer->handle), &buffer->handle);
     if (result == VK_SUCCESS) {
         VkMemoryRequirements needs;
         gpu->vkGetBufferMemoryRequirements(gpu->device, buffer->handle, &needs);
@@ -584,7 +605,7 @@ MoteResult gpu_buffer_reserve(Gpu *gpu, size_t bytes, VkBufferUsageFlags usage, 
             .allocationSize = needs.size,
             .memoryTypeIndex = gpu_memory_type(
                 gpu, needs.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)};
-        result = gpu->vkAllocateMemory(gpu->device, &memory, NULL, &buffer->memory);
+        result = MADE(gpu->vkAllocateMemory(gpu->device, &memory, NULL, &buffer->memory), &buffer->memory);
     }
     result = result == VK_SUCCESS ? gpu->vkBindBufferMemory(gpu->device, buffer->handle, buffer->memory, 0) : result;
     if (result == VK_SUCCESS) {

@@ -11,6 +11,8 @@
 #endif
 #include <vulkan/vulkan.h>
 
+#include "base/vulkan_result.h"
+
 struct SDL_Window;
 
 // Functions are loaded into this struct and not into globals: the renderer's instance has others under these names.

@@ -21,7 +21,7 @@ static VkResult create_layouts(Overlay *overlay)
                                              .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                                              .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                                              .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
-        result = gpu->vkCreateSampler(gpu->device, &sampler, NULL, &overlay->samplers[i]);
+        result = MADE(gpu->vkCreateSampler(gpu->device, &sampler, NULL, &overlay->samplers[i]), &overlay->samplers[i]);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -30,7 +30,8 @@ static VkResult create_layouts(Overlay *overlay)
                                                   VK_SHADER_STAGE_FRAGMENT_BIT, NULL};
     const VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &binding};
-    result = gpu->vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &overlay->set_layout);
+    result =
+        MADE(gpu->vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &overlay->set_layout), &overlay->set_layout);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -40,7 +41,7 @@ static VkResult create_layouts(Overlay *overlay)
                                                .pSetLayouts = &overlay->set_layout,
                                                .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &push};
-    result = gpu->vkCreatePipelineLayout(gpu->device, &layout, NULL, &overlay->layout);
+    result = MADE(gpu->vkCreatePipelineLayout(gpu->device, &layout, NULL, &overlay->layout), &overlay->layout);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -50,7 +51,7 @@ static VkResult create_layouts(Overlay *overlay)
                                              .maxSets = OVERLAY_TEXTURES * OVERLAY_FILTERS,
                                              .poolSizeCount = 1,
                                              .pPoolSizes = &size};
-    return gpu->vkCreateDescriptorPool(gpu->device, &pool, NULL, &overlay->pool);
+    return MADE(gpu->vkCreateDescriptorPool(gpu->device, &pool, NULL, &overlay->pool), &overlay->pool);
 }
 
 MoteResult overlay_create(Gpu *gpu, Overlay *out)
@@ -102,7 +103,7 @@ static VkResult create_module(Gpu *gpu, const uint32_t *words, size_t bytes, VkS
 {
     const VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = words};
-    return gpu->vkCreateShaderModule(gpu->device, &info, NULL, out);
+    return MADE(gpu->vkCreateShaderModule(gpu->device, &info, NULL, out), out);
 }
 
 static VkResult create_with(Overlay *overlay, VkShaderModule vertex, VkShaderModule fragment, uint32_t kind)
@@ -231,7 +232,7 @@ static VkResult create_texture(Overlay *overlay, Texture *texture, uint32_t widt
                                     .samples = VK_SAMPLE_COUNT_1_BIT,
                                     .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
                                              VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
-    VkResult result = gpu->vkCreateImage(gpu->device, &info, NULL, &texture->image);
+    VkResult result = MADE(gpu->vkCreateImage(gpu->device, &info, NULL, &texture->image), &texture->image);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -242,7 +243,7 @@ static VkResult create_texture(Overlay *overlay, Texture *texture, uint32_t widt
                                          .allocationSize = needs.size,
                                          .memoryTypeIndex =
                                              own != UINT32_MAX ? own : gpu_memory_type(gpu, needs.memoryTypeBits, 0)};
-    result = gpu->vkAllocateMemory(gpu->device, &memory, NULL, &texture->memory);
+    result = MADE(gpu->vkAllocateMemory(gpu->device, &memory, NULL, &texture->memory), &texture->memory);
     result = result == VK_SUCCESS ? gpu->vkBindImageMemory(gpu->device, texture->image, texture->memory, 0) : result;
     if (result != VK_SUCCESS) {
         return result;
@@ -257,7 +258,7 @@ static VkResult create_texture(Overlay *overlay, Texture *texture, uint32_t widt
                                              .descriptorPool = overlay->pool,
                                              .descriptorSetCount = OVERLAY_FILTERS,
                                              .pSetLayouts = layouts};
-    result = gpu->vkCreateImageView(gpu->device, &view, NULL, &texture->view);
+    result = MADE(gpu->vkCreateImageView(gpu->device, &view, NULL, &texture->view), &texture->view);
     result = result == VK_SUCCESS ? gpu->vkAllocateDescriptorSets(gpu->device, &set, texture->sets) : result;
     if (result != VK_SUCCESS) {
         texture->sets[0] = VK_NULL_HANDLE;

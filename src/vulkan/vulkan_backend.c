@@ -77,7 +77,9 @@ static void reset_timers(Backend *backend)
 static void destroy(Backend *backend)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    vulkan_finish(vulkan);
+    if (!vulkan_finish(vulkan)) {
+        device_wait_idle(vulkan->device); // a failure ends waiting for batches that may still run
+    }
     vulkan_wait_for_renderer(vulkan);
     if (vulkan->timeline != NULL) {
         vulkan->shared->end_timeline(vulkan->shared, &vulkan->timeline->shared);

@@ -65,7 +65,7 @@ VkResult vulkan_cache_open(Device *device, VkPipelineCache *out, uint64_t *hash)
     const VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                             .initialDataSize = usable ? size - 8 : 0,
                                             .pInitialData = usable ? bytes + 8 : NULL};
-    const VkResult result = vkCreatePipelineCache(device->handle, &info, NULL, out);
+    const VkResult result = MADE(vkCreatePipelineCache(device->handle, &info, NULL, out), out);
     *hash = usable ? stored : 0;
     free(bytes);
     return result;

@@ -33,7 +33,8 @@ static VkResult create_set(VulkanBackend *vulkan)
     const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, 1};
     const VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
-    VkResult result = vkCreateDescriptorPool(device, &pool, NULL, &vulkan->descriptor_pool);
+    VkResult result =
+        MADE(vkCreateDescriptorPool(device, &pool, NULL, &vulkan->descriptor_pool), &vulkan->descriptor_pool);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -64,7 +65,7 @@ static VkResult create_queue_objects(VulkanBackend *vulkan)
     const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                            .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                            .queryCount = TIME_SLOTS + 1};
-    VkResult result = vkCreateCommandPool(device, &pool, NULL, &vulkan->pool);
+    VkResult result = MADE(vkCreateCommandPool(device, &pool, NULL, &vulkan->pool), &vulkan->pool);
     for (int b = 0; b < BATCH_LIMIT && result == VK_SUCCESS; b++) {
         const VkCommandBufferAllocateInfo commands = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                                       .commandPool = vulkan->pool,
@@ -72,8 +73,9 @@ static VkResult create_queue_objects(VulkanBackend *vulkan)
                                                       .commandBufferCount = 1};
         result = vkAllocateCommandBuffers(device, &commands, &vulkan->batches[b].recorded);
     }
-    result = result == VK_SUCCESS ? vkCreateFence(device, &fence, NULL, &vulkan->fence) : result;
-    return result == VK_SUCCESS ? vkCreateQueryPool(device, &queries, NULL, &vulkan->queries) : result;
+    result = result == VK_SUCCESS ? MADE(vkCreateFence(device, &fence, NULL, &vulkan->fence), &vulkan->fence) : result;
+    return result == VK_SUCCESS ? MADE(vkCreateQueryPool(device, &queries, NULL, &vulkan->queries), &vulkan->queries)
+                                : result;
 }
 
 MoteResult vulkan_commands_create(VulkanBackend *vulkan)

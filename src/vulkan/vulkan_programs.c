@@ -99,7 +99,7 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t wi
     const VkShaderModuleCreateInfo code = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = 4 * count, .pCode = words};
     VkShaderModule module = VK_NULL_HANDLE;
-    VkResult result = vkCreateShaderModule(device, &code, NULL, &module);
+    VkResult result = MADE(vkCreateShaderModule(device, &code, NULL, &module), &module);
     free(words);
     if (result != VK_SUCCESS) {
         return result;
@@ -213,7 +213,8 @@ static MoteResult create_layouts(VulkanPrograms *programs)
                                                .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT};
     const VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = 1, .pBindings = &view};
-    VkResult result = vkCreateDescriptorSetLayout(device, &set, NULL, &programs->set_layout);
+    VkResult result =
+        MADE(vkCreateDescriptorSetLayout(device, &set, NULL, &programs->set_layout), &programs->set_layout);
     if (result == VK_SUCCESS) {
         const VkPushConstantRange constants = {VK_SHADER_STAGE_COMPUTE_BIT, 0, PUSH_CONSTANT_BYTES};
         const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
@@ -221,7 +222,7 @@ static MoteResult create_layouts(VulkanPrograms *programs)
                                                    .pSetLayouts = &programs->set_layout,
                                                    .pushConstantRangeCount = 1,
                                                    .pPushConstantRanges = &constants};
-        result = vkCreatePipelineLayout(device, &layout, NULL, &programs->layout);
+        result = MADE(vkCreatePipelineLayout(device, &layout, NULL, &programs->layout), &programs->layout);
     }
     if (result == VK_SUCCESS) {
         result = vulkan_cache_open(programs->device, &programs->cache, &programs->cache_hash);
