@@ -13,14 +13,16 @@ enum {
     PENDING_LIMIT = 256 // timed launches whose events have not been read yet
 };
 
-#define KERNEL_ROW(name, stage, count)                                                                                 \
+#define KERNEL_BODY(name, invocations)                                                                                 \
     static __global__ void name##_global(const __grid_constant__ MoteView view)                                        \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
-        if (i < view.count && !kernels_halted(&view)) {                                                                                          \
+        if (i < (invocations) && !kernels_halted(&view)) {                                                             \
             name(&view, i);                                                                                            \
         }                                                                                                              \
     }
+#define KERNEL_ROW(name, stage, count) KERNEL_BODY(name, view.count)
+#define PARTICLE_ROW(name, stage)      KERNEL_BODY(name, particles_left(&view))
 #include "kernels/kernels.def"
 
 typedef struct PendingTime {
@@ -48,6 +50,12 @@ static void check(CudaBackend *cuda, cudaError_t error, const char *what)
     }
 }
 
+static void wait_for_stream(CudaBackend *cuda, const char *what)
+{
+    cuda->base.waits++;
+    check(cuda, cudaStreamSynchronize(cuda->stream), what);
+}
+
 // At the beginning of every function: the current device is the calling thread's, which may be another one now, or
 // may have worked on a world of another device. And a renderer may have been given the buffers since: whatever comes
 // next waits for it.
@@ -63,7 +71,7 @@ static CudaBackend *cuda_of(Backend *backend)
 
 static void collect_times(CudaBackend *cuda)
 {
-    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    wait_for_stream(cuda, "waiting for the device");
     for (int i = 0; i < cuda->pending_count; i++) {
         float milliseconds = 0.0f;
         if (cudaEventElapsedTime(&milliseconds, cuda->pending[i].start, cuda->pending[i].stop) == cudaSuccess) {
@@ -120,7 +128,7 @@ static void release(Backend *backend, void *address, size_t bytes)
 {
     (void)bytes;
     CudaBackend *cuda = cuda_of(backend);
-    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    wait_for_stream(cuda, "waiting for the device");
     check(cuda, cuda_memory_release(&cuda->memory, address), "freeing memory");
 }
 
@@ -128,7 +136,7 @@ static void upload(Backend *backend, void *target, const void *source, size_t by
 {
     CudaBackend *cuda = cuda_of(backend);
     check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
-    check(cuda, cudaStreamSynchronize(cuda->stream), "upload"); // the caller may free `source` at once
+    wait_for_stream(cuda, "upload"); // the caller may free `source` at once
 }
 
 static void download(Backend *backend, void *target, const void *source, size_t bytes)
@@ -136,7 +144,7 @@ static void download(Backend *backend, void *target, const void *source, size_t 
     CudaBackend *cuda = cuda_of(backend);
     memset(target, 0, bytes); // defined, should the device fail
     check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, cuda->stream), "download");
-    check(cuda, cudaStreamSynchronize(cuda->stream), "download");
+    wait_for_stream(cuda, "download");
 }
 
 static void copy(Backend *backend, void *target, const void *source, size_t bytes)
@@ -200,7 +208,7 @@ static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, ve
 static void wait_for_all(Backend *backend)
 {
     CudaBackend *cuda = cuda_of(backend);
-    check(cuda, cudaStreamSynchronize(cuda->stream), "waiting for the device");
+    wait_for_stream(cuda, "waiting for the device");
 }
 
 static MoteTimeline *hand_over(Backend *backend)

@@ -65,9 +65,13 @@ cudaError_t cuda_scan(CudaTemporary *temporary, uint *values, uint32_t count, cu
     return cudaSuccess;
 }
 
+// What has a w below 0 is passed over.
 struct SmallerCorner {
     __host__ __device__ vec4 operator()(const vec4 &a, const vec4 &b) const
     {
+        if (a.w < 0.0f || b.w < 0.0f) {
+            return a.w < 0.0f ? b : a;
+        }
         vec4 c = {a.x < b.x ? a.x : b.x, a.y < b.y ? a.y : b.y, a.z < b.z ? a.z : b.z, 0.0f};
         return c;
     }
@@ -76,6 +80,9 @@ struct SmallerCorner {
 struct LargerCorner {
     __host__ __device__ vec4 operator()(const vec4 &a, const vec4 &b) const
     {
+        if (a.w < 0.0f || b.w < 0.0f) {
+            return a.w < 0.0f ? b : a;
+        }
         vec4 c = {a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z, 0.0f};
         return c;
     }

@@ -417,9 +417,10 @@ MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
 // may be NULL, is how many went well.
 MOTE_API MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done);
 
-// Makes the world ready for a step that `before` of a call's steps come before: its gravity, shapes and kill volumes,
-// as many as before, none with a mass; and adds particles that were expected, without asking for their ids; nothing
-// else. On a GPU it may be asked for the same step again, and then does the same.
+// Makes the world ready for a step that `before` of a call's steps come before: its settings, its shapes, of which
+// those that have a mass stay as they are, its fields and kill volumes; and adds particles that were expected, without
+// asking for their ids; nothing else. It reads nothing of the world, which may be behind. On a GPU it may be asked for
+// the same step again, and then does the same.
 typedef MoteResult MoteStepPreparation(void *context, uint32_t before);
 // Makes room for `more` particles with these bits of phase, which preparations of the next call's steps add. False
 // where that cannot be: they are then added before single steps.
@@ -547,6 +548,9 @@ typedef struct MoteTiming {
 // Fills at most `capacity` rows and returns how many there are, those never launched included.
 MOTE_API uint32_t mote_world_timings(const MoteWorld *world, MoteTiming *rows, uint32_t capacity);
 MOTE_API void mote_world_reset_timings(MoteWorld *world);
+// How often the host has stood still for the backend's device since the world was made, whatever it asked for. Always 0
+// on the CPU backend.
+MOTE_API uint64_t mote_world_host_waits(const MoteWorld *world);
 
 // ---- Scenes and simulations --------------------------------------------------------------------------------
 

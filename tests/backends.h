@@ -19,6 +19,7 @@
 #include "known_leaks.h"
 #include "mote.h"
 #include "mote_render.h"
+#include "short_tests.h"
 #include "solver/world.h"
 
 // Vulkan runs under the validation layers with their checks for hazards, and any message fails the test (end_vulkan).

@@ -349,5 +349,7 @@ int main(void)
         ON_BACKEND(block_holds_and_slides_at_240_hz, "cpu", 0),
         ON_EVERY_BACKEND(a_box_bounces),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const long_tests[] = {"flight_keeps_momentum", "soft_flight", "block_holds_and_slides_at_60_hz",
+                                             "block_holds_and_slides_at_240_hz", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

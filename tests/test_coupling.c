@@ -92,8 +92,15 @@ static void print_pool(const Pool *pool, uint32_t iterations)
                   pool->depths[0], pool->depths[1], pool->depths[2]);
 }
 
-// Each floats as deep as Archimedes says, whatever the number of iterations; a layer of water stays below the one that
-// sinks.
+// How much the water would rise by what of the boxes is below it.
+static double ideal_rise(const Pool *pool)
+{
+    const double box = pow(SIDE * 0.05, 3.0), area = 1.2 * 0.4;
+    return (pool->depths[0] + pool->depths[1] + pool->depths[2]) * box / area;
+}
+
+// Each floats as deep as Archimedes says, whatever the number of iterations, and the water makes room for it; a layer
+// of water stays below the one that sinks (what_sinks_keeps_one_layer).
 static void boxes_float_by_density(void **state)
 {
     const uint32_t iterations[] = {4, 12};
@@ -101,10 +108,58 @@ static void boxes_float_by_density(void **state)
         const Pool pool = float_boxes(state, 3.0, iterations[n]);
         print_pool(&pool, iterations[n]);
         expect_near(pool.level_before, 0.5, 0.02, "height of the water without boxes");
+        const double rise = pool.level - pool.level_before;
+        print_message("the water rose by %.4f m, of %.4f that the boxes displace\n", rise, ideal_rise(&pool));
+        expect_near(rise / ideal_rise(&pool), 1.0, 0.2, "rise of the water over what is displaced");
         expect_near(pool.depths[0], 0.5, 0.05, "share of the box of density 0.5 below the water");
         expect_near(pool.depths[1], 0.92, 0.07, "share of the box of density 0.9 below the water");
         assert_true(pool.depths[2] == 1.0 && pool.centres[2] < 0.1 + 1.1 * 0.05);
-        assert_true(pool.level > pool.level_before + 0.015); // 0.5, 0.9 and 1 of 8 litres over 0.48 m^2 would be 4 cm
+    }
+}
+
+// How far above the ground a box of 0.2 m and of twice the water's density comes to rest, in spacings, and how many
+// particles of water lie below it.
+static double resting_gap(void **state, uint32_t side, uint32_t *below)
+{
+    const float d = 0.2f / (float)side;
+    MoteSettings settings = mote_default_settings();
+    settings.spacing = d;
+    settings.iterations = 4;
+    settings.wall_density_weight = 1.0f;
+    settings.viscosity = 0.05f;
+    settings.damping = 0.5f;
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape tank = box_container((MoteVec3){0.2f, 0.4f, 0.2f}, (MoteVec3){0.2f, 0.4f, 0.2f});
+    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, 2 * side, side * 3 / 2, 2 * side);
+    const TestBox box = {
+        side, side, side, d, {0.2f, 0.45f, 0.2f}, no_turn, true, {.mass = 2000.0f * d * d * d, .stiffness = 1.0f}};
+    add_box(world, &box);
+    run(world, 2.0, 240.0);
+    const MoteVec3 centre = body_state(world, 0).pose.position;
+    const MoteParticleView view = read_view(world);
+    *below = 0;
+    for (uint32_t i = 0; i < view.count; i++) {
+        const float *p = view.positions + 4 * (size_t)i;
+        const bool under = fabsf(p[0] - centre.x) < 0.1f && fabsf(p[2] - centre.z) < 0.1f && p[1] < centre.y - 0.1f;
+        *below += (view.phases[i] & MOTE_PHASE_FLUID) != 0u && under;
+    }
+    mote_world_destroy(world);
+    return (centre.y - 0.1) / d;
+}
+
+// Water is made of particles, which contacts keep from being pressed flat: what sinks comes to rest on one layer of
+// them, whose thickness goes down with their size.
+static void what_sinks_keeps_one_layer(void **state)
+{
+    const uint32_t sides[] = {SIDE, 2 * SIDE};
+    for (int n = 0; n < 2; n++) {
+        uint32_t below;
+        const double gap = resting_gap(state, sides[n], &below);
+        print_message("spacing %.3f m: box of density 2 at %.2f spacings above the ground, on %u particles\n",
+                      0.2 / sides[n], gap, below);
+        assert_true(gap > 0.0 && gap < 1.15);
+        assert_true(below <= sides[n] * sides[n] * 5 / 4);
     }
 }
 
@@ -225,10 +280,11 @@ static void momentum_goes_both_ways(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BACKEND(boxes_float_by_density, "cpu", 0),
-        ON_EVERY_BACKEND(the_order_is_right),
-        ON_EVERY_BACKEND(walls_count_in_density),
+        ON_BACKEND(boxes_float_by_density, "cpu", 0), ON_BACKEND(what_sinks_keeps_one_layer, "cpu", 0),
+        ON_EVERY_BACKEND(the_order_is_right),         ON_EVERY_BACKEND(walls_count_in_density),
         ON_EVERY_BACKEND(momentum_goes_both_ways),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const long_tests[] = {"boxes_float_by_density", "what_sinks_keeps_one_layer",
+                                             "the_order_is_right", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

@@ -646,5 +646,6 @@ int main(void)
         ON_EVERY_BACKEND(bodies_and_pins),  ON_EVERY_BACKEND(threads_do_not_matter),
         ON_EVERY_BACKEND(snapshots),        cmocka_unit_test(backends_agree),
     };
-    return cmocka_run_group_tests_name("dynamic shapes", tests, NULL, NULL);
+    static const char *const long_tests[] = {"jet", "falls_do_not_rebound", "floats_or_sinks", "stack_of_boxes", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

@@ -704,5 +704,6 @@ int main(void)
         ON_EVERY_BACKEND(friction_comes_from_a_texture),
         ON_EVERY_BACKEND(particles_wet_what_they_touch),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const long_tests[] = {"distances_are_exact_to_half_a_cell", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

@@ -390,5 +390,6 @@ int main(void)
         ON_EVERY_BACKEND(support_ends),
         ON_BACKEND(slope_grows_with_friction, "cpu", 0),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const long_tests[] = {"slope_grows_with_friction", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

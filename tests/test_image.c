@@ -40,6 +40,35 @@ static void a_pixel_is_rgba_whatever_the_channels(void **state)
     }
 }
 
+// A slope stays one, what is of one colour stays so, and a picture of the same size is the same to the bit.
+static void stretched_pictures_are_between_their_pixels(void **state)
+{
+    (void)state;
+    enum { WIDTH = 12, HEIGHT = 7, NEW_WIDTH = 35, NEW_HEIGHT = 19 };
+    uint8_t pixels[WIDTH * HEIGHT * 4], same[sizeof pixels], larger[NEW_WIDTH * NEW_HEIGHT * 4];
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        for (uint32_t x = 0; x < WIDTH; x++) {
+            uint8_t *pixel = pixels + 4 * (y * WIDTH + x);
+            pixel[0] = (uint8_t)(20 * x);
+            pixel[1] = (uint8_t)(36 * y);
+            pixel[2] = (uint8_t)(10 * x + 20 * y);
+            pixel[3] = 255;
+        }
+    }
+    expect_ok(image_stretch(WIDTH, HEIGHT, pixels, WIDTH, HEIGHT, same));
+    assert_memory_equal(same, pixels, sizeof pixels);
+    expect_ok(image_stretch(WIDTH, HEIGHT, pixels, NEW_WIDTH, NEW_HEIGHT, larger));
+    for (uint32_t y = 0; y < NEW_HEIGHT; y++) {
+        for (uint32_t x = 0; x < NEW_WIDTH; x++) {
+            const uint8_t *pixel = larger + 4 * (y * NEW_WIDTH + x);
+            const double u = fmin(fmax((x + 0.5) * WIDTH / NEW_WIDTH - 0.5, 0.0), WIDTH - 1.0);
+            const double v = fmin(fmax((y + 0.5) * HEIGHT / NEW_HEIGHT - 0.5, 0.0), HEIGHT - 1.0);
+            assert_true(fabs(pixel[0] - 20.0 * u) < 1.0 && fabs(pixel[1] - 36.0 * v) < 1.0);
+            assert_true(fabs(pixel[2] - 10.0 * u - 20.0 * v) < 1.0 && pixel[3] == 255);
+        }
+    }
+}
+
 // ---- Told apart by content ----
 
 static const uint8_t two_pixels[6] = {255, 0, 0, 0, 0, 255};
@@ -284,7 +313,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(images_are_made_and_freed),      cmocka_unit_test(a_pixel_is_rgba_whatever_the_channels),
         cmocka_unit_test(the_name_says_nothing),          cmocka_unit_test(what_was_found_is_named),
         cmocka_unit_test(failures_leave_nothing),         cmocka_unit_test(a_full_disk_keeps_the_old_file),
-        cmocka_unit_test(frames_are_written_fast_enough),
+        cmocka_unit_test(frames_are_written_fast_enough), cmocka_unit_test(stretched_pictures_are_between_their_pixels),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

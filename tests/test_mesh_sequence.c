@@ -2,6 +2,7 @@
 // friction; the run is the same every time, resumed or not; and what cannot be a sequence is refused.
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"
+#include "short_tests.h"
 
 #include "mote_render.h"
 #include "scene/simulation.h"
@@ -271,5 +272,6 @@ int main(void)
         cmocka_unit_test(the_drawn_mesh_follows),
         cmocka_unit_test(what_is_no_sequence_is_refused),
     };
-    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+    static const char *const long_tests[] = {"water_rises_with_the_floor", "resumes_bit_for_bit", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, fixture_open, fixture_close);
 }

@@ -224,7 +224,7 @@ static void check_bounds(const vec4 *points, uint32_t count)
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (uint32_t i = 0; i < count; i++) {
         const float p[3] = {points[i].x, points[i].y, points[i].z};
-        for (int axis = 0; axis < 3; axis++) {
+        for (int axis = 0; axis < 3 && points[i].w >= 0.0f; axis++) {
             low[axis] = fminf(low[axis], p[axis]);
             high[axis] = fmaxf(high[axis], p[axis]);
         }
@@ -252,11 +252,16 @@ static void bounds_hold_all_points(void **state)
         const uint32_t count = sizes[s];
         for (uint32_t i = 0; i < count; i++) {
             const MoteVec3 p = random_in_box((MoteVec3){5, -300, 0}, 100);
-            points[i] = v4(p.x, p.y, p.z, random_float(-1e6f, 1e6f)); // w must not matter
+            points[i] = v4(p.x, p.y, p.z, random_float(0.0f, 1e6f)); // which number it is must not matter
+        }
+        check_bounds(points, count);
+        for (uint32_t i = 1; i < count; i++) { // places without a particle, some of them far away
+            points[i] = i % 3 == 0 ? v4(i % 2 == 0 ? 1e9f : -1e9f, 1e9f, -1e9f, -1.0f) : points[i];
         }
         check_bounds(points, count);
         points[0].x = -1e30f; // the extremes at both ends of the array
         points[count - 1].y = 1e30f;
+        points[count - 1].w = 0.0f;
         points[count / 2].z = -1e-30f;
         check_bounds(points, count);
     }

@@ -360,54 +360,6 @@ static void settings_follow_their_keyframes(void **state)
     fixture_stop(&running);
 }
 
-// Water in a box whose gravity turns, a nozzle that pours more into it, faster and faster, a paddle that goes to and
-// fro, a kill volume that rises: eight steps a frame. A keyframed setting other than gravity, here one that never
-// changes, makes the host look after every step.
-#define STIRRED(setting)                                                                                               \
-    "{\"solver\": {\"spacing\": 0.05, \"substeps\": 8, \"iterations\": 2, " setting                                    \
-    "   \"gravity\": {\"keyframes\": [[0, [0, -9.81, 0]], [0.3, [6, -7, 0]]]}},"                                       \
-    " \"fluids\": [{\"position\": [-0.3, 0.3, 0], \"size\": [0.4, 0.5, 0.4]}],"                                        \
-    " \"emitters\": [{\"shape\": \"box\", \"position\": [0.3, 1, 0], \"rotation\": [0, 0, 180],"                       \
-    "   \"size\": [0.2, 0, 0.2], \"speed\": {\"keyframes\": [[0, 1], [0.2, 4]]}}],"                                    \
-    " \"colliders\": [{\"shape\": \"box\", \"inside_out\": true, \"position\": [0, 1, 0], \"size\": [1.2, 2, 0.5]},"   \
-    "   {\"shape\": \"box\", \"size\": [0.1, 0.4, 0.4],"                                                               \
-    "    \"position\": {\"keyframes\": [[0, [0.3, 0.2, 0]], [0.15, [-0.1, 0.2, 0]], [0.3, [0.3, 0.2, 0]]]}}],"         \
-    " \"kill_volumes\": [{\"shape\": \"box\", \"size\": [2, 0.1, 1],"                                                  \
-    "   \"position\": {\"keyframes\": [[0, [0, -0.2, 0]], [0.1, [0, -0.05, 0]], [0.2, [0, 0, 0]]]}}]}"
-
-static uint64_t stir(const char *json, const char *backend, bool wrong_guesses, uint32_t *particles, uint32_t *emitted)
-{
-    Running running = fixture_start(json, backend);
-    for (uint32_t frame = 0; frame < 12; frame++) {
-        if (wrong_guesses && frame % 3 > 0) { // as if there had been a single cell, or no lists, in the last step
-            running.world->last_cells = frame % 3 == 1 ? 1 : running.world->last_cells;
-            running.world->last_blocks = 0;
-        }
-        fixture_advance(&running, 1);
-    }
-    *particles = mote_world_particle_count(running.world);
-    *emitted = (uint32_t)mote_simulation_emitted(running.simulation);
-    const uint64_t hash = fixture_hash(&running);
-    fixture_stop(&running);
-    return hash;
-}
-
-static void what_moves_between_steps_is_the_same_in_batches(void **state)
-{
-    (void)state;
-    static const char *const backends[] = {"cpu", "cuda", "vulkan"};
-    for (int b = 0; b < 3; b++) {
-        uint32_t alone, together, corrected, emitted;
-        const uint64_t hash = stir(STIRRED("\"viscosity\": {\"keyframes\": [[0, 0.01], [1, 0.01]]},"), backends[b],
-                                   false, &alone, &emitted);
-        assert_true(stir(STIRRED(""), backends[b], false, &together, &emitted) == hash);
-        assert_true(stir(STIRRED(""), backends[b], true, &corrected, &emitted) == hash);
-        assert_true(emitted > 100);
-        assert_in_range(alone, 300, 639 + emitted); // some are gone, and not all
-        assert_true(together == alone && corrected == alone);
-    }
-}
-
 static void a_kill_volume_keeps_a_fountain_bounded(void **state)
 {
     (void)state;
@@ -516,7 +468,6 @@ int main(void)
         cmocka_unit_test(a_mad_emitter_is_refused),
         cmocka_unit_test(a_keyframed_collider_pushes_with_its_speed),
         cmocka_unit_test(settings_follow_their_keyframes),
-        cmocka_unit_test(what_moves_between_steps_is_the_same_in_batches),
         cmocka_unit_test(a_kill_volume_keeps_a_fountain_bounded),
         cmocka_unit_test(moving_kill_volumes_sweep),
         cmocka_unit_test(particles_outside_the_bounds_have_escaped),

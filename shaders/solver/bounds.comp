@@ -31,8 +31,11 @@ void main()
     vec3 low = vec3(infinity), high = vec3(-infinity);
     for (uint i = begin + me; i < end; i += GROUP) {
         const uint first = arguments.pairs != 0u ? 2u * i : i;
-        low = smaller(arguments.points.data[first].xyz, low);
-        high = larger(arguments.points.data[first + arguments.pairs].xyz, high);
+        const vec4 below = arguments.points.data[first], above = arguments.points.data[first + arguments.pairs];
+        if (!(below.w < 0.0)) { // else a place without a particle
+            low = smaller(below.xyz, low);
+            high = larger(above.xyz, high);
+        }
     }
     lows[me] = low;
     highs[me] = high;

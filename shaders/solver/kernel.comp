@@ -10,6 +10,11 @@ layout(local_size_x_id = 0) in;
     {                                   \
         return view.count;              \
     }
+#define PARTICLE_ROW(name, stage)       \
+    uint invocations_of_##name()        \
+    {                                   \
+        return particles_left();        \
+    }
 #include "kernels.def"
 
 #define PASTE(a, b) a##b

@@ -45,6 +45,7 @@ typedef struct Result {
     uint32_t particles, steps;
     double mean, median, minimum, spread; // ms a step; spread is half the distance between the quartiles
     double neighbours, bytes_per_particle, density_error;
+    double waits; // of the host for the device, a step
     uint32_t iterations;
     Stage stages[STAGE_LIMIT];
     uint32_t stage_count;
@@ -164,7 +165,9 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
             result = mote_fail(MOTE_ERROR_MEMORY, "no memory for %u times", frames);
         } else {
             mote_world_reset_timings(world);
+            const uint64_t waits = mote_world_host_waits(world);
             result = run_frames(simulation, frames, solver.substeps, times);
+            out->waits = (double)(mote_world_host_waits(world) - waits) / (frames * solver.substeps);
         }
         MoteStatistics statistics;
         out->steps = frames * solver.substeps;
@@ -200,6 +203,9 @@ static void print_result(const Settings *settings, const Result *r, double peak_
     printf("  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a "
            "particle\n",
            r->mean, r->median, r->spread, r->minimum, 1e-6 * rate, r->bytes_per_particle);
+    if (r->waits > 0.0) {
+        printf("  the host waited for the device %.2f times a step\n", r->waits);
+    }
     double total = 0.0;
     for (uint32_t s = 0; s < r->stage_count; s++) {
         total += r->stages[s].milliseconds;
@@ -236,12 +242,13 @@ static json_t *result_as_json(const Settings *settings, const Result *r)
         }
     }
     const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
-    json_t *object = json_pack(
-        "{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f}", "scene", r->scene,
-        "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps", (json_int_t)r->steps,
-        "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum, "spread", r->spread, "stages", stages,
-        "kernels", kernels, "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours,
-        "density_error_mean", r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes);
+    json_t *object =
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "scene",
+                  r->scene, "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps",
+                  (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum,
+                  "spread", r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle",
+                  r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops",
+                  r->gflops, "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
     if (settings->render_wanted) {
         json_object_set_new(object, "render", render_bench_json(&settings->render, &r->render));
     }

@@ -61,7 +61,7 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
         const __m256 squared_gradient = _mm256_mul_ps(_mm256_mul_ps(factor, factor), squared);
         others = _mm256_fmadd_ps(other.w, squared_gradient, others);
     }
-    const vec4 sums = sum_four(own_x, own_y, own_z, others);
+    const vec4 sums = vec4_from(sum_four(own_x, own_y, own_z, others));
     const float own = sums.x * sums.x + sums.y * sums.y + sums.z * sums.z;
     return (DensityAndGradients){sum_eight(density) + own_share(count, view->support_squared), sums.w + p.w * own};
 }
@@ -91,7 +91,8 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
         view->densities[i] = density;
-        view->estimates[i] = v4(p.x, p.y, p.z, lambda);
+        const __m128 at = _mm_load_ps(&view->predicted[i].x);
+        _mm_store_ps(&view->estimates[i].x, with_w(at, _mm_set1_ps(lambda)));
     }
     return pressed;
 }
@@ -142,8 +143,8 @@ static Pressure make_pressure(const MoteView *view)
 
 // PBF eq. 14 for one particle, without the scale. The power of the artificial pressure is known where this is
 // inlined, for the usual ones: 0 is none.
-static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view, Pressure pressure, vec4 p,
-                                                            const uint *list, uint count, uint pressure_power)
+static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *view, Pressure pressure, vec4 p,
+                                                              const uint *list, uint count, uint pressure_power)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
@@ -175,31 +176,39 @@ static inline __attribute__((always_inline)) vec3 delta_sum(const MoteView *view
         sum_y = _mm256_fmadd_ps(dy, factor, sum_y);
         sum_z = _mm256_fmadd_ps(dz, factor, sum_z);
     }
-    return v3_from_v4(sum_four(sum_x, sum_y, sum_z, sum_z));
+    return sum_four(sum_x, sum_y, sum_z, sum_z);
 }
 
 // True if some particle was moved.
 static inline __attribute__((always_inline)) bool delta_range(const MoteView *view, uint begin, uint end,
                                                               uint pressure_power)
 {
-    const float scale = view->gradient_scale * view->over_relaxation;
+    const __m128 scale =
+        _mm_mul_ps(_mm_set1_ps(view->gradient_scale * view->over_relaxation), load_vec3(view->motion_mask));
+    const __m128 longest = _mm_set_ss(view->max_correction * view->max_correction);
     const Pressure pressure = make_pressure(view);
-    bool moved = false;
+    __m128 moves = _mm_setzero_ps(); // lanes that are not zero
     for (uint i = begin; i < end; i++) {
         if ((view->phases[i] & PHASE_FLUID) == 0u) {
             density_delta(view, i); // looks at phases
             continue;
         }
-        const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        vec3 delta = delta_sum(view, pressure, view->estimates[i], list, count, pressure_power);
-        delta = v3_scale(delta, view->averaging != 0u ? scale * p.w / (float)(count + 1u) : scale * p.w);
-        delta = v3_limit(v3_mul(delta, view->motion_mask), view->max_correction);
-        moved |= delta.x != 0.0f || delta.y != 0.0f || delta.z != 0.0f;
-        view->predicted[i] = v4(p.x + delta.x, p.y + delta.y, p.z + delta.z, p.w);
+        const __m128 p = _mm_load_ps(&view->predicted[i].x);
+        __m128 delta = delta_sum(view, pressure, view->estimates[i], list, count, pressure_power);
+        delta = _mm_mul_ps(delta, _mm_mul_ps(scale, spread_w(p)));
+        if (view->averaging != 0u) {
+            delta = _mm_div_ps(delta, _mm_set1_ps((float)(count + 1u)));
+        }
+        const __m128 squared = squared_length_xyz(delta);
+        if (_mm_comigt_ss(squared, longest)) {
+            delta = _mm_mul_ps(delta, _mm_set1_ps(view->max_correction / sqrtf(_mm_cvtss_f32(squared))));
+        }
+        moves = _mm_or_ps(moves, _mm_cmpneq_ps(delta, _mm_setzero_ps()));
+        _mm_store_ps(&view->predicted[i].x, with_w(_mm_add_ps(p, delta), p));
     }
-    return moved;
+    return (_mm_movemask_ps(moves) & 7) != 0;
 }
 
 void avx2_density_delta(const MoteView *view, uint begin, uint end)

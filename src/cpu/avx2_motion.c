@@ -100,11 +100,12 @@ void avx2_assign_keys(const MoteView *view, uint begin, uint end)
     const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     uint i = begin;
     for (; view->kill_volume_count == 0u && i + 8u <= end; i += 8u) {
-        if (_mm256_testz_si256(_mm256_loadu_si256((const __m256i *)(view->phases + i)), removed) == 0) {
+        const Eight p = load_consecutive(view->predicted + i);
+        if (_mm256_testz_si256(_mm256_loadu_si256((const __m256i *)(view->phases + i)), removed) == 0 ||
+            _mm256_movemask_ps(p.w) != 0) {
             kernel(view, i, i + 8u);
             continue;
         }
-        const Eight p = load_consecutive(view->predicted + i);
         const __m256i x = cell_coordinates(p.x, lower.x, size), y = cell_coordinates(p.y, lower.y, size),
                       z = cell_coordinates(p.z, lower.z, size);
         store_keys(view->keys + i, _mm256_castsi256_si128(x), _mm256_castsi256_si128(y), _mm256_castsi256_si128(z));

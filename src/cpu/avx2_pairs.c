@@ -164,7 +164,7 @@ static inline vec4 correct_grain(const MoteView *view, uint i, const Grain *grai
     for (uint k = 0; k < count; k += 8) {
         add_grains(view, grain, list + k, i, &sums);
     }
-    return sum_four(sums.x, sums.y, sums.z, sums.contacts);
+    return vec4_from(sum_four(sums.x, sums.y, sums.z, sums.contacts));
 }
 
 // Whether all particles there are have one phase: then no list needs to be looked at.

@@ -4,8 +4,8 @@
 #include "kernels/kernels.h"
 
 typedef struct SmoothSums {
-    vec3 drift;     // PBF eq. 17, without the scale
-    vec3 vorticity; // PBF eq. 15, without the scale
+    __m128 drift;     // PBF eq. 17, without the scale
+    __m128 vorticity; // PBF eq. 15, without the scale; w is zero
 } SmoothSums;
 
 // `with_vorticity` is known where this is inlined.
@@ -39,8 +39,7 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
             spin_z = _mm256_fmadd_ps(_mm256_fmsub_ps(dx, uy, _mm256_mul_ps(dy, ux)), factor, spin_z);
         }
     }
-    return (SmoothSums){v3_from_v4(sum_four(drift_x, drift_y, drift_z, zero)),
-                        v3_from_v4(sum_four(spin_x, spin_y, spin_z, zero))};
+    return (SmoothSums){sum_four(drift_x, drift_y, drift_z, zero), sum_four(spin_x, spin_y, spin_z, zero)};
 }
 
 void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
@@ -58,12 +57,14 @@ void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
         const uint count = view->neighbour_counts[i];
         const SmoothSums sums =
             with_vorticity ? smooth_sums(view, p, v, list, count, true) : smooth_sums(view, p, v, list, count, false);
-        const vec3 smoothed = v3_add_scaled(v3_from_v4(v), sums.drift, drift_scale * p.w);
-        view->estimates[i] = v4_from_v3(smoothed, v.w);
+        const __m128 at = _mm_load_ps(&view->positions[i].x), velocity = _mm_load_ps(&view->velocities[i].x);
+        const __m128 scale = _mm_mul_ps(_mm_set1_ps(drift_scale), spread_w(at));
+        _mm_store_ps(&view->estimates[i].x, with_w(_mm_fmadd_ps(sums.drift, scale, velocity), velocity));
         if (with_vorticity) {
-            const vec3 vorticity = v3_scale(sums.vorticity, vorticity_scale);
-            view->vorticities[i] = v4_from_v3(vorticity, 0.0f);
-            view->predicted[i] = v4(p.x, p.y, p.z, v3_length(vorticity));
+            const __m128 vorticity = _mm_mul_ps(sums.vorticity, _mm_set1_ps(vorticity_scale));
+            const __m128 magnitude = _mm_sqrt_ss(squared_length_xyz(vorticity));
+            _mm_store_ps(&view->vorticities[i].x, vorticity);
+            _mm_store_ps(&view->predicted[i].x, _mm_insert_ps(at, magnitude, 0x30));
         }
     }
 }
@@ -90,7 +91,7 @@ void avx2_confine_vorticity(const MoteView *view, uint begin, uint end)
             eta_y = _mm256_fmadd_ps(dy, weight, eta_y);
             eta_z = _mm256_fmadd_ps(dz, weight, eta_z);
         }
-        const vec3 eta = v3_from_v4(sum_four(eta_x, eta_y, eta_z, zero));
+        const vec3 eta = v3_from_v4(vec4_from(sum_four(eta_x, eta_y, eta_z, zero)));
         push_by_vorticity(view, i, v3_scale(eta, view->spiky_scale * view->rest_volume), here.w);
     }
 }

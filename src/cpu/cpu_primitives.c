@@ -150,6 +150,9 @@ void cpu_find_bounds(const vec4 *points, uint32_t count, vec4 *bounds, int threa
               : high_x, high_y, high_z)
     for (uint32_t i = 0; i < count; i++) {
         const vec4 p = points[i];
+        if (p.w < 0.0f) {
+            continue;
+        }
         low_x = p.x < low_x ? p.x : low_x;
         low_y = p.y < low_y ? p.y : low_y;
         low_z = p.z < low_z ? p.z : low_z;

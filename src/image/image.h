@@ -22,6 +22,11 @@ void image_destroy(Image *image);
 // One pixel as RGBA: grey fills all three colours, a missing alpha is 1.
 void image_pixel(const Image *image, uint32_t x, uint32_t y, float rgba[4]);
 
+// RGBA bytes, rows without gaps, in another size: each pixel lies between the four around its centre, as a texture's
+// would. For larger sizes; smaller ones would leave pixels out. stretch.c
+MoteResult image_stretch(uint32_t width, uint32_t height, const uint8_t *pixels, uint32_t new_width,
+                         uint32_t new_height, uint8_t *out);
+
 // ---- Reading ---------------------------------------------------------------------------------------------------
 // The kind of file is told by its first bytes, not by its name.
 //   PNG       8 or 16 bit grey, RGB, RGBA or palette, interlaced or not; channels as in the file.

@@ -80,7 +80,7 @@ FUNCTION vec3 share_push(VIEW_COMMA uint i, uint row, Shape shape, vec3 before, 
 // Which dynamic shapes the particles of a chunk touch: the first, and the end; most touch none.
 KERNEL(mark_push_chunks)
 {
-    const uint end = min_u32((i + 1u) * PUSH_CHUNK, PARAMETER(particle_count)) * PUSH_SLOTS;
+    const uint end = min_u32((i + 1u) * PUSH_CHUNK, particles_left(VIEW_HERE)) * PUSH_SLOTS;
     uint first = NONE;
     uint last = 0u;
     for (uint slot = i * PUSH_CHUNK * PUSH_SLOTS; slot < end; slot++) {
@@ -103,7 +103,7 @@ KERNEL(sum_shape_pushes)
     vec3 moment = v3(0.0f, 0.0f, 0.0f);
     if (row >= touched.x && row < touched.y) {
         const vec3 centre = dynamic_centre(VIEW_HERE_COMMA row, LOAD(shapes, LOAD(dynamic_shapes, row)));
-        const uint end = min_u32((chunk + 1u) * PUSH_CHUNK, PARAMETER(particle_count)) * PUSH_SLOTS;
+        const uint end = min_u32((chunk + 1u) * PUSH_CHUNK, particles_left(VIEW_HERE)) * PUSH_SLOTS;
         for (uint slot = chunk * PUSH_CHUNK * PUSH_SLOTS; slot < end; slot++) {
             if (LOAD(push_rows, slot) == row) {
                 const vec4 push = LOAD(shape_pushes, slot);

@@ -20,7 +20,7 @@ KERNEL(record_forces)
     const float dt = PARAMETER(time_step);
     if (inverse_mass > 0.0f) {
         const vec3 moved = v3_sub(pushed_point(VIEW_HERE_COMMA i), v3_from_v4(LOAD(force_marks, i)));
-        const uint row = PARAMETER(force_kind) * PARAMETER(particle_count) + i;
+        const uint row = PARAMETER(force_kind) * PARAMETER(force_stride) + i;
         const vec3 sum = v3_add_scaled(v3_from_v4(LOAD(forces, row)), moved, 1.0f / (inverse_mass * dt * dt));
         STORE(forces, row, v4_from_v3(sum, 0.0f));
     }
@@ -29,13 +29,13 @@ KERNEL(record_forces)
 KERNEL(clear_forces)
 {
     for (uint kind = 0u; kind < FORCE_KINDS; kind++) {
-        STORE(forces, kind * PARAMETER(particle_count) + i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        STORE(forces, kind * PARAMETER(force_stride) + i, v4(0.0f, 0.0f, 0.0f, 0.0f));
     }
     const float support = remembered_support(VIEW_HERE_COMMA i);
     const float inverse_mass = LOAD(predicted, i).w;
     if (support > 0.0f && inverse_mass > 0.0f) { // what contacts did before they did anything
         const vec3 carried = v3_scale(PARAMETER(gravity), -support / inverse_mass);
-        STORE(forces, FORCE_BY_PAIRS * PARAMETER(particle_count) + i, v4_from_v3(carried, 0.0f));
+        STORE(forces, FORCE_BY_PAIRS * PARAMETER(force_stride) + i, v4_from_v3(carried, 0.0f));
     }
 }
 

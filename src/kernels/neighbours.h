@@ -53,10 +53,11 @@ FUNCTION uint cell_coordinate(float position, float origin, float size)
 
 KERNEL(assign_keys)
 {
-    const vec3 position = v3_from_v4(LOAD(predicted, i));
+    const vec4 place = LOAD(predicted, i);
+    const vec3 position = v3_from_v4(place);
     STORE(order, i, i);
 
-    bool removed = (LOAD(phases, i) & PHASE_REMOVED) != 0u;
+    bool removed = place.w < 0.0f || (LOAD(phases, i) & PHASE_REMOVED) != 0u;
     for (uint s = 0u; s < PARAMETER(kill_volume_count); s++) {
         const Shape volume = LOAD(kill_volumes, s);
         removed = removed || shape_distance(VIEW_HERE_COMMA volume, to_shape(volume, position)).w < 0.0f;
@@ -101,6 +102,23 @@ KERNEL(copy_words)
     }
 }
 
+// Behind the particles in order, places that have none any more while the host does not know how many are left. Scans
+// go over them: there is no cell, and no list. The next step, before which others may come behind them, moves them
+// nowhere, counts them as removed once more and sorts them to the end again; whichever of the four arrays has become
+// `positions` by then, for those change places.
+KERNEL(mark_removed)
+{
+    if (i >= particles_left(VIEW_HERE)) {
+        const vec4 nothing = v4(0.0f, 0.0f, 0.0f, REMOVED_MASS);
+        STORE(positions, i, nothing);
+        STORE(velocities, i, nothing);
+        STORE(predicted, i, nothing);
+        STORE(estimates, i, nothing);
+        STORE(cell_scan, i, 0u);
+        STORE(neighbour_starts, i, 0u);
+    }
+}
+
 // ---- Guesses -----------------------------------------------------------------------------------------------
 
 // Reading a number back would make the host wait for the device and then the device for the host. Where the host has
@@ -109,12 +127,10 @@ KERNEL(copy_words)
 KERNEL(check_guess)
 {
     bool right = true;
-    if (PARAMETER(guess) == GUESS_REMOVED) {
-        right = LOAD(counters, COUNTER_REMOVED) == 0u;
-    } else if (PARAMETER(guess) == GUESS_CELLS) {
+    if (PARAMETER(guess) == GUESS_CELLS) {
         const uint cells = LOAD(cell_scan, PARAMETER(particle_count));
         STORE(counters, COUNTER_CELLS, cells);
-        right = cells <= PARAMETER(cell_count);
+        right = cells > 0u && cells <= PARAMETER(cell_count); // 0: the last particle is gone
     } else {
         const uint blocks = LOAD(neighbour_starts, PARAMETER(particle_count));
         STORE(counters, COUNTER_BLOCKS, blocks);
@@ -146,8 +162,8 @@ KERNEL(store_cell_starts)
     if (LOAD(cell_scan, i + 1u) != before) {
         STORE(cell_starts, before, i);
     }
-    if (i + 1u == PARAMETER(particle_count)) {
-        STORE(cell_starts, cells_in_use(VIEW_HERE), PARAMETER(particle_count));
+    if (i + 1u == particles_left(VIEW_HERE)) {
+        STORE(cell_starts, cells_in_use(VIEW_HERE), i + 1u);
     }
 }
 

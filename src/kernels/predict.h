@@ -13,6 +13,14 @@ FUNCTION bool kernels_halted(VIEW)
     return PARAMETER(guessing) != 0u && LOAD(counters, COUNTER_HALTED) != 0u;
 }
 
+// How many particles this step has from the moment on at which they are in order, those that were removed at the end.
+// The host takes their places away when it next looks.
+FUNCTION uint particles_left(VIEW)
+{
+    const uint places = PARAMETER(particle_count);
+    return PARAMETER(guessing) != 0u ? places - LOAD(counters, COUNTER_REMOVED) : places;
+}
+
 // A step that the host runs without having seen how the one before ended: if that one went wrong, it was the last.
 KERNEL(begin_step)
 {

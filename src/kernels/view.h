@@ -13,6 +13,7 @@
 #define PHASE_REMOVED   0x80000000u // MOTE_PHASE_REMOVED
 #define PHASE_GROUP     0x00ffffffu // MOTE_PHASE_GROUP_MASK
 #define NONE            0xffffffffu // no member, no cluster, no particle
+#define REMOVED_MASS    -1.0f       // inverse mass of a place whose particle is gone, until the host knows
 
 #define MEMBER_CHUNK    64u // entries of a cluster that one invocation sums up
 #define CHUNK_SUMS      6u  // vec4s of a chunk's sums
@@ -24,7 +25,7 @@
 #define FORCE_BY_BODIES 3u
 #define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
 
-#define COUNTER_REMOVED         0u // particles that got KEY_REMOVED
+#define COUNTER_REMOVED         0u // particles that got KEY_REMOVED, and places that had none any more
 #define COUNTER_UNHEALTHY       1u // particles whose position was not finite after the solve
 #define COUNTER_UNHEALTHY_ID    2u // the largest id among them, plus one
 #define COUNTER_NEIGHBOURS_MAX  3u
@@ -35,10 +36,10 @@
 #define COUNTER_BLOCKS          8u // of all neighbour lists
 #define COUNTER_LIMIT           9u
 
-#define GUESS_REMOVED 0u // what the host guesses before the device knows: that no particle is to be removed,
-#define GUESS_CELLS   1u // that there are no more than cell_count cells,
-#define GUESS_BLOCKS  2u // no more than block_limit blocks of lists,
-#define GUESS_HEALTH  3u // and that nothing went wrong in the step before
+#define GUESS_CELLS                                                                                                    \
+    0u // what the host guesses before the device knows: that there are cells, and no more than cell_count,
+#define GUESS_BLOCKS 1u // that there are no more than block_limit blocks of lists,
+#define GUESS_HEALTH 2u // and that nothing went wrong in the step before
 
 // What a world surely does not have, so that kernels may be compiled without it (MAY_HAVE).
 #define WITHOUT_SOLIDS    1u  // particles that are not liquid

@@ -288,39 +288,50 @@ static MoteResult prepare(void *context, uint32_t before)
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
         result = set_kill_volumes(simulation);
     }
+    if (result == MOTE_OK) {
+        const uint64_t step = simulation->steps + before;
+        result =
+            scene_move_collider_meshes(simulation->scene, simulation->world, simulation_time_of_step(simulation, step),
+                                       simulation_time_of_step(simulation, step + 1), simulation->collider_meshes);
+    }
     return result == MOTE_OK ? add_emissions(simulation, before) : result;
 }
 
-// Whether something happens between the steps of a frame that cannot be undone, or needs memory: meshes move, settings
-// change other than gravity; or colliders are moved beside others that have a mass.
+// Whether something happens between the steps of a frame for which the world must be looked at: keyframes of a collider
+// that has a mass.
 static bool stops_between_steps(const MoteSimulation *simulation)
 {
     const MoteScene *scene = simulation->scene;
     bool stops = false;
-    for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, collider); i++) {
-        const SceneCollider *collider = SCENE_AT(&scene->values, collider, i);
-        const bool beside = simulation->animated[SCENE_SECTION_collider] && scene_collider_has_mass(collider);
-        stops = stops || collider->mesh_sequence != NULL || beside;
-    }
     for (uint32_t i = 0; i < scene->track_count; i++) {
-        const SceneKey *key = &scene_keys[scene->tracks[i].key];
-        stops = stops || (key->section == SCENE_SECTION_solver && strcmp(key->name, "gravity") != 0);
+        const SceneTrack *track = &scene->tracks[i];
+        stops = stops || (scene_keys[track->key].section == SCENE_SECTION_collider &&
+                          scene_collider_has_mass(SCENE_AT(&scene->values, collider, track->element)));
     }
     return stops;
+}
+
+static bool has_moving_meshes(const MoteSimulation *simulation)
+{
+    const SceneValues *values = &simulation->scene->values;
+    bool moving = false;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
+        moving = moving || ((const SceneCollider *)SCENE_AT(values, collider, i))->mesh_sequence != NULL;
+    }
+    return moving;
 }
 
 // The next step, or the next `count` if nothing stops them.
 static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
 {
     MoteResult result = emit_ahead(simulation, &count);
-    const bool moves = count > 1 && (simulation->scene->track_count > 0 || simulation->emission_count > 0);
+    const bool moves = count > 1 && (simulation->scene->track_count > 0 || simulation->emission_count > 0 ||
+                                     has_moving_meshes(simulation));
     if (result == MOTE_OK && !moves) {
         result = prepare(simulation, 0);
-    }
-    if (result == MOTE_OK) {
-        result = scene_move_collider_meshes(
-            simulation->scene, simulation->world, simulation_time_of_step(simulation, simulation->steps),
-            simulation_time_of_step(simulation, simulation->steps + 1), simulation->collider_meshes);
+    } else if (result == MOTE_OK && simulation->animated[SCENE_SECTION_collider]) {
+        evaluate(simulation, simulation->steps); // a user may have changed one with a mass since
+        result = set_colliders(simulation);
     }
     if (result == MOTE_OK) {
         // The whole clock's first step, not a difference of two times: every step is then equally long.

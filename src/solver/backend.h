@@ -55,7 +55,7 @@ typedef struct BackendFunctions {
     void (*sort)(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch);
     // values[i] becomes the sum of the values before i, values[count] the sum of all: it holds count + 1.
     void (*scan)(Backend *backend, uint *values, uint32_t count);
-    // Smallest and largest x, y, z of `points` into bounds[0] and bounds[1].
+    // Smallest and largest x, y, z of those `points` whose w is not below 0 into bounds[0] and bounds[1].
     void (*find_bounds)(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds);
 
     // May be NULL. Does count_neighbours, scan and fill_neighbours at once, into `capacity` entries; false if the lists
@@ -75,6 +75,7 @@ typedef struct BackendFunctions {
 // The first member of every backend's own struct.
 struct Backend {
     const BackendFunctions *functions;
+    uint64_t waits; // times that the host stood still for the device
 };
 
 // ---- Registry (backends.c) ----

@@ -490,7 +490,10 @@ static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
     }
     if (result == MOTE_OK) {
         const uint64_t clusters = (uint64_t)view->cluster_count + t->cluster_count;
-        result = world_reserve(world, CAPACITY_CLUSTERS, clusters, view->cluster_count);
+        Cluster *rows = realloc(world->cluster_rows, clusters * sizeof *rows + 1);
+        world->cluster_rows = rows != NULL ? rows : world->cluster_rows;
+        result = rows != NULL ? world_reserve(world, CAPACITY_CLUSTERS, clusters, view->cluster_count)
+                              : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u clusters", (unsigned)clusters);
     }
     if (result == MOTE_OK) {
         result = world_reserve(world, CAPACITY_MEMBER_FIELDS, MEMBER_FACES * members,
@@ -516,6 +519,7 @@ static void upload_tables(MoteWorld *world, const BodyTables *t)
     upload(backend, view->entry_clusters + e, t->entry_clusters, t->entry_count * sizeof *t->entry_clusters);
     upload(backend, view->entry_rests + e, t->rests, t->entry_count * sizeof *t->rests);
     upload(backend, view->entry_shapes + e, t->rests, t->entry_count * sizeof *t->rests);
+    memcpy(world->cluster_rows + c, t->clusters, t->cluster_count * sizeof *t->clusters);
     upload(backend, view->clusters + c, t->clusters, t->cluster_count * sizeof *t->clusters);
     upload(backend, view->cluster_rotations + c, t->rotations, t->cluster_count * sizeof *t->rotations);
     upload(backend, view->cluster_centres + c, t->centres, t->cluster_count * sizeof *t->centres);
@@ -534,23 +538,16 @@ static float pull_of(const MoteWorld *world, float stiffness)
     return (float)(1.0 - pow(1.0 - (double)stiffness, 1.0 / iterations));
 }
 
-MoteResult world_set_pulls(MoteWorld *world)
+void world_set_pulls(MoteWorld *world)
 {
     const uint32_t count = world->view.cluster_count;
-    Cluster *clusters = malloc(count * sizeof *clusters + 1);
-    if (clusters == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u clusters", count);
+    for (uint32_t c = 0; c < count; c++) {
+        world->cluster_rows[c].pull = pull_of(world, world->bodies[world->cluster_rows[c].body].stiffness);
     }
     if (count > 0) {
-        const BackendFunctions *functions = world->backend->functions;
-        functions->download(world->backend, clusters, world->view.clusters, count * sizeof *clusters);
-        for (uint32_t c = 0; c < count; c++) {
-            clusters[c].pull = pull_of(world, world->bodies[clusters[c].body].stiffness);
-        }
-        functions->upload(world->backend, world->view.clusters, clusters, count * sizeof *clusters);
+        world->backend->functions->upload(world->backend, world->view.clusters, world->cluster_rows,
+                                          count * sizeof *world->cluster_rows);
     }
-    free(clusters);
-    return world_check_backend(world);
 }
 
 static MoteResult reserve_row(MoteWorld *world)

@@ -198,16 +198,19 @@ static MoteResult check_number(const MoteWorld *world, uint32_t number)
                           : mote_fail(MOTE_ERROR_INPUT, "field %u, expected less than the world's %u", number, count);
 }
 
-// Shapes that were given before the field changed its size.
-static void refresh_radii(MoteWorld *world, uint32_t number, float grown)
+// Shapes that were given before the field changed its size. Those that have a mass get theirs in every step.
+static void refresh_radii(MoteWorld *world, uint32_t number)
 {
-    const BackendFunctions *functions = world->backend->functions;
+    const float radius = world_field_radius(world, number);
     for (uint32_t s = 0; s < world->view.shape_count; s++) {
-        Shape shape;
-        functions->download(world->backend, &shape, world->view.shapes + s, sizeof shape);
-        if (shape.kind == SHAPE_FIELD && shape.data == number && shape.bounding_radius < UNBOUNDED_RADIUS) {
-            shape.bounding_radius = fminf(shape.bounding_radius + grown, UNBOUNDED_RADIUS);
-            functions->upload(world->backend, world->view.shapes + s, &shape, sizeof shape);
+        Shape *row = &world->shape_rows[s];
+        bool has_mass = false;
+        for (uint32_t d = 0; d < world->view.dynamic_count; d++) {
+            has_mass = has_mass || world->dynamics[d].index == s;
+        }
+        if (row->kind == SHAPE_FIELD && row->data == number && row->inside_out == 0u && !has_mass) {
+            row->bounding_radius = radius + v3_length(v3_sub(row->position, row->start_position));
+            world->backend->functions->upload(world->backend, world->view.shapes + s, row, sizeof *row);
         }
     }
 }
@@ -226,7 +229,6 @@ MoteResult mote_world_set_field(MoteWorld *world, uint32_t number, const MoteFie
                          replacement->wet_width, replacement->wet_height, before.field->wet_width,
                          before.field->wet_height);
     }
-    const float radius_before = world_field_radius(world, number);
     slot->field = replacement;
     if (replacement->word_count <= slot->room) {
         upload_field(world, number);
@@ -240,10 +242,7 @@ MoteResult mote_world_set_field(MoteWorld *world, uint32_t number, const MoteFie
     }
     field_retain(replacement);
     mote_field_destroy((MoteField *)(uintptr_t)before.field);
-    const float grown = world_field_radius(world, number) - radius_before;
-    if (grown > 0.0f) {
-        refresh_radii(world, number, grown);
-    }
+    refresh_radii(world, number);
     return MOTE_OK;
 }
 

@@ -36,6 +36,26 @@ static bool same_geometry(const MoteWorld *world, const DynamicShape *row, const
            before->density == shape->density && row->field == field_of(world, shape);
 }
 
+// Whether the shape is the same but for where users put it: that counts for its first pose alone.
+static bool same_shape(const MoteWorld *world, const DynamicShape *row, const MoteShape *shape)
+{
+    const MoteShape *before = &row->shape;
+    return same_geometry(world, row, shape) && before->inside_out == shape->inside_out &&
+           before->static_friction == shape->static_friction && before->kinetic_friction == shape->kinetic_friction &&
+           before->restitution == shape->restitution && before->adhesion == shape->adhesion &&
+           before->combine == shape->combine;
+}
+
+bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32_t count)
+{
+    bool stay = count == world->view.shape_count && world->view.dynamic_count > 0;
+    for (uint32_t i = 0; i < count && stay; i++) {
+        const DynamicShape *row = find_row(world, i);
+        stay = has_mass(&shapes[i]) == (row != NULL) && (row == NULL || same_shape(world, row, &shapes[i]));
+    }
+    return stay;
+}
+
 static void free_rows(DynamicShape *rows, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -187,6 +207,9 @@ static MoteResult make_tables(MoteWorld *world, const MoteShape *shapes, const S
     for (uint32_t i = 0; i < count; i++) {
         dynamics += has_mass(&shapes[i]);
     }
+    if (world->preparing && (dynamics > 0 || world->view.dynamic_count > 0)) {
+        return mote_fail(MOTE_ERROR_INPUT, "shapes with a mass change between steps, expected the same ones");
+    }
     if (dynamics == 0) {
         return MOTE_OK;
     }
@@ -215,8 +238,59 @@ static MoteResult reserve_tables(MoteWorld *world, const Tables *tables, uint32_
     return result;
 }
 
+static void upload_samples(MoteWorld *world, const Tables *tables, uint32_t count)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const MoteView *view = &world->view;
+    functions->upload(world->backend, view->sample_ranges, tables->ranges, count * sizeof(uvec2));
+    functions->upload(world->backend, view->shape_samples, tables->samples, tables->sample_count * sizeof(vec4));
+}
+
+static void upload_tables(MoteWorld *world, const Tables *tables, uint32_t count)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const MoteView *view = &world->view;
+    const size_t n = tables->dynamic_count;
+    functions->upload(world->backend, view->dynamic_motions, tables->motions, n * sizeof(Motion));
+    functions->upload(world->backend, view->dynamic_shapes, tables->indices, n * sizeof(uint));
+    functions->upload(world->backend, view->dynamic_centres, tables->centres, n * sizeof(vec4));
+    functions->upload(world->backend, view->dynamic_bodies, tables->bodies, n * sizeof(Cluster));
+    functions->upload(world->backend, view->dynamic_rows, tables->rows, count * sizeof(uint));
+    upload_samples(world, tables, count);
+}
+
+// The points of shapes that users move, which may be of another size now, beside those of the ones that stay.
+static MoteResult renew_samples(MoteWorld *world, const Shape *rows, uint32_t count)
+{
+    Tables tables = {.dynamics = world->dynamics};
+    tables.rows = malloc(count * sizeof *tables.rows + 1);
+    tables.ranges = malloc(count * sizeof *tables.ranges + 1);
+    MoteResult result = tables.rows != NULL && tables.ranges != NULL
+                            ? MOTE_OK
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
+    for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
+        const DynamicShape *row = find_row(world, i);
+        tables.rows[i] = row != NULL ? (uint32_t)(row - world->dynamics) : NONE;
+    }
+    result = result == MOTE_OK ? make_samples(world, rows, count, &tables) : result;
+    if (result == MOTE_OK) {
+        const bool lists_are_current = world->lists_are_current; // they do not depend on shapes
+        result = world_reserve(world, CAPACITY_SHAPE_SAMPLES, tables.sample_count, 0);
+        world->lists_are_current = lists_are_current;
+    }
+    if (result == MOTE_OK) {
+        upload_samples(world, &tables, count);
+    }
+    tables.dynamics = NULL; // the world's own
+    free_tables(&tables);
+    return result;
+}
+
 MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count)
 {
+    if (world_dynamics_stay(world, shapes, count)) {
+        return renew_samples(world, rows, count);
+    }
     Tables tables = {0};
     MoteResult result = make_tables(world, shapes, rows, count, &tables);
     if (result == MOTE_OK && tables.dynamic_count == 0 && world->view.dynamic_count == 0) {
@@ -231,20 +305,11 @@ MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const S
     result = result == MOTE_OK ? reserve_tables(world, &tables, count) : result;
     if (result == MOTE_OK) {
         world_free_dynamics(world);
-        const BackendFunctions *functions = world->backend->functions;
-        MoteView *view = &world->view;
-        const size_t n = tables.dynamic_count;
-        if (n > 0) {
-            functions->upload(world->backend, view->dynamic_motions, tables.motions, n * sizeof(Motion));
-            functions->upload(world->backend, view->dynamic_shapes, tables.indices, n * sizeof(uint));
-            functions->upload(world->backend, view->dynamic_centres, tables.centres, n * sizeof(vec4));
-            functions->upload(world->backend, view->dynamic_bodies, tables.bodies, n * sizeof(Cluster));
-            functions->upload(world->backend, view->dynamic_rows, tables.rows, count * sizeof(uint));
-            functions->upload(world->backend, view->sample_ranges, tables.ranges, count * sizeof(uvec2));
-            functions->upload(world->backend, view->shape_samples, tables.samples, tables.sample_count * sizeof(vec4));
+        if (tables.dynamic_count > 0) {
+            upload_tables(world, &tables, count);
         }
         world->dynamics = tables.dynamics;
-        view->dynamic_count = tables.dynamic_count;
+        world->view.dynamic_count = tables.dynamic_count;
         tables.dynamics = NULL;
         tables.dynamic_count = 0;
     }

@@ -108,51 +108,88 @@ static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32
     return result;
 }
 
-static MoteResult set_shapes(MoteWorld *world, const char *what, Capacity capacity, const MoteShape *shapes,
-                             uint32_t count, Shape *const *target, uint *target_count)
+// `shapes` as rows that kernels read; free them.
+static MoteResult convert_shapes(const MoteWorld *world, const char *what, const MoteShape *shapes, uint32_t count,
+                                 Shape **out)
 {
-    Shape *converted = count > 0 ? malloc(count * sizeof *converted) : NULL;
-    if (count > 0 && converted == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
-    }
-    MoteResult result = MOTE_OK;
+    Shape *rows = malloc(count * sizeof *rows + 1);
+    MoteResult result = rows != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
-        result = convert_shape(world, what, i, &shapes[i], &converted[i]);
+        result = convert_shape(world, what, i, &shapes[i], &rows[i]);
     }
-    if (result == MOTE_OK && capacity == CAPACITY_SHAPES) {
-        result = world_set_dynamics(world, shapes, converted, count);
+    if (result != MOTE_OK) {
+        free(rows);
+        rows = NULL;
     }
-    const bool lists_are_current = world->lists_are_current; // they do not depend on shapes
-    result = result == MOTE_OK ? world_reserve(world, capacity, count, 0) : result;
-    world->lists_are_current = lists_are_current;
-    if (result == MOTE_OK) {
-        if (count > 0) {
-            world->backend->functions->upload(world->backend, *target, converted, count * sizeof *converted);
-        }
-        *target_count = count;
-    }
-    free(converted);
+    *out = rows;
     return result;
+}
+
+// Neighbour lists do not depend on shapes.
+static MoteResult reserve_shapes(MoteWorld *world, Capacity capacity, uint32_t count)
+{
+    const bool lists_are_current = world->lists_are_current;
+    const MoteResult result = world_reserve(world, capacity, count, 0);
+    world->lists_are_current = lists_are_current;
+    return result;
+}
+
+// All rows, or those of shapes that users move: where the others are, only the device knows.
+static void upload_shapes(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count, bool all)
+{
+    for (uint32_t first = 0, end; first < count; first = end) {
+        const bool moved = all || !(shapes[first].mass > 0.0f || shapes[first].density > 0.0f);
+        for (end = first + 1; end < count; end++) {
+            if ((all || !(shapes[end].mass > 0.0f || shapes[end].density > 0.0f)) != moved) {
+                break;
+            }
+        }
+        if (moved) {
+            world->backend->functions->upload(world->backend, world->view.shapes + first, rows + first,
+                                              (end - first) * sizeof *rows);
+        }
+    }
 }
 
 MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count)
 {
-    const MoteResult result =
-        set_shapes(world, "shape", CAPACITY_SHAPES, shapes, count, &world->view.shapes, &world->view.shape_count);
-    if (result == MOTE_OK) {
-        world->sticky_shapes = world->bouncing_shapes = world->obstacles = false;
-        for (uint32_t i = 0; i < count; i++) {
-            world->sticky_shapes |= shapes[i].adhesion > 0.0f;
-            world->bouncing_shapes |= shapes[i].restitution > 0.0f;
-            world->obstacles |=
-                shapes[i].kind == MOTE_SHAPE_FIELD || (shapes[i].kind != MOTE_SHAPE_PLANE && !shapes[i].inside_out);
-        }
+    Shape *rows;
+    MoteResult result = convert_shapes(world, "shape", shapes, count, &rows);
+    if (result != MOTE_OK) {
+        return result;
     }
-    return result;
+    const bool stay = world_dynamics_stay(world, shapes, count);
+    result = world_set_dynamics(world, shapes, rows, count);
+    result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_SHAPES, count) : result;
+    if (result != MOTE_OK) {
+        free(rows);
+        return result;
+    }
+    upload_shapes(world, shapes, rows, count, !stay);
+    free(world->shape_rows);
+    world->shape_rows = rows;
+    world->view.shape_count = count;
+    world->sticky_shapes = world->bouncing_shapes = world->obstacles = false;
+    for (uint32_t i = 0; i < count; i++) {
+        world->sticky_shapes |= shapes[i].adhesion > 0.0f;
+        world->bouncing_shapes |= shapes[i].restitution > 0.0f;
+        world->obstacles |=
+            shapes[i].kind == MOTE_SHAPE_FIELD || (shapes[i].kind != MOTE_SHAPE_PLANE && !shapes[i].inside_out);
+    }
+    return MOTE_OK;
 }
 
 MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count)
 {
-    return set_shapes(world, "kill volume", CAPACITY_KILL_VOLUMES, volumes, count, &world->view.kill_volumes,
-                      &world->view.kill_volume_count);
+    Shape *rows;
+    MoteResult result = convert_shapes(world, "kill volume", volumes, count, &rows);
+    result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_KILL_VOLUMES, count) : result;
+    if (result == MOTE_OK) {
+        if (count > 0) {
+            world->backend->functions->upload(world->backend, world->view.kill_volumes, rows, count * sizeof *rows);
+        }
+        world->view.kill_volume_count = count;
+    }
+    free(rows);
+    return result;
 }

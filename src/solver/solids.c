@@ -159,9 +159,9 @@ MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, float *values
         return mote_fail(MOTE_ERROR_INPUT, "forces of kind %u are %s", kind,
                          kind >= MOTE_FORCE_COUNT ? "not a MoteForceKind" : "not recorded: mote_world_record_forces");
     }
-    const size_t count = world->view.particle_count;
+    const size_t count = world->view.particle_count, stride = world->capacities[CAPACITY_FORCE_MARKS];
     if (count > 0) {
-        world->backend->functions->download(world->backend, values, world->view.forces + kind * count,
+        world->backend->functions->download(world->backend, values, world->view.forces + kind * stride,
                                             count * sizeof(vec4));
     }
     return world_check_backend(world);

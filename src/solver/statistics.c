@@ -139,3 +139,8 @@ void mote_world_reset_timings(MoteWorld *world)
 {
     world->backend->functions->reset_timers(world->backend);
 }
+
+uint64_t mote_world_host_waits(const MoteWorld *world)
+{
+    return world->backend->waits;
+}

@@ -12,7 +12,7 @@ static const double PI = 3.14159265358979323846;
 // would let liquid between eight particles of a solid's lattice (0.87), where it is led out again.
 static const float LIQUID_REACH = 0.9f;
 
-static MoteResult order_particles(MoteWorld *world);
+static void order_particles(MoteWorld *world);
 static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
@@ -80,12 +80,8 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     MoteView *view = &world->view;
     if (from == STEP_START) {
         begin_step(world, time_step, clear);
-        marks->sorted = *view;
-    }
-    if (from <= STEP_SORTED && view->particle_count > 0) {
-        const MoteResult ordered = order_particles(world);
-        if (ordered != MOTE_OK) {
-            return ordered;
+        if (view->particle_count > 0) {
+            order_particles(world);
         }
     }
     marks->ordered = *view;
@@ -515,27 +511,24 @@ MoteResult world_sort_particles(MoteWorld *world)
 {
     MoteView *view = &world->view;
     world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
-    return order_particles(world);
+    order_particles(world);
+    const MoteResult result = world_reserve_particles(world, world_most_particles(world));
+    point_at_channels(world); // they may have moved
+    return result;
 }
 
 // All arrays into the order of the sorted keys. Removed particles have the largest ones: what is left is a shorter
-// array.
-static MoteResult order_particles(MoteWorld *world)
+// array. Where the host does not look how much shorter, the device does (particles_left).
+static void order_particles(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
-    uint removed = 0;
-    if (world->guessing && !world->removing && !world->has_marked) {
-        if (view->kill_volume_count > 0) {
-            check_guess(world, GUESS_REMOVED);
-        }
-    } else if (view->kill_volume_count > 0 || world->has_marked) {
+    const bool removes = view->kill_volume_count > 0 || world->has_marked;
+    if (removes && !world->guessing) {
+        uint removed = 0;
         functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
-        world->has_marked = false;
+        world_drop_removed(world, removed);
     }
-    view->particle_count -= removed;
-    world->removed += removed;
-
     gather_vec4(world, &view->positions);
     gather_vec4(world, &view->velocities);
     gather_vec4(world, &view->predicted);
@@ -550,9 +543,9 @@ static MoteResult order_particles(MoteWorld *world)
         gather_words(world, channel->words, scratch, channel->components);
         copy_words(world, scratch, channel->words, channel->components);
     }
-    const MoteResult result = removed > 0 ? world_reserve_particles(world, world_most_particles(world)) : MOTE_OK;
-    point_at_channels(world); // they may have moved
-    return result;
+    if (removes && world->guessing) {
+        LAUNCH(world, mark_removed);
+    }
 }
 
 // ---- Parameters --------------------------------------------------------------------------------------------
@@ -599,8 +592,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
     // the more iterations there are, and at 12 of them a box of twice its density lay on water. Where something may
-    // float, k is what it pushes with in a step.
-    const bool floating = view->has_solids != 0u || view->dynamic_count > 0;
+    // float, k is what it pushes with in a step; and where walls count, so that a pool does not sink by a fiftieth when
+    // the first body comes.
+    const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
     const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
     view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
     const double q = settings->artificial_pressure_distance;
@@ -639,6 +633,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
     view->hold_scale = ratio * ratio;
     view->recording = world->recording_forces;
+    view->force_stride = world->capacities[CAPACITY_FORCE_MARKS];
 
     view->viscosity = settings->viscosity;
     view->confinement = settings->vorticity * settings->spacing * time_step;

@@ -11,37 +11,36 @@
 static uint32_t choose_batch(MoteWorld *world, uint32_t count)
 {
     world->guessing = world->backend->functions->guesses && world->last_cells > 0;
-    const bool reads = !world->guessing || !world_sorts_in_lists(world) ||
-                       (world->view.kill_volume_count > 0 && world->removing) || world->has_marked;
+    const bool reads = !world->guessing || !world_sorts_in_lists(world);
     return reads ? 1 : count < STEP_BATCH ? count : STEP_BATCH;
 }
 
-// Takes back what the host has done since. Kernels have done nothing, and memory that has grown stays.
+// Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
+// are expected, have changed places; all others stay where they are now.
 static void go_back(MoteWorld *world, const MoteView *mark)
 {
     MoteView view = *mark;
 #define BUFFER(type, name, capacity)                                                                                   \
-    if (CAPACITY_##capacity >= CAPACITY_CELLS && CAPACITY_##capacity <= CAPACITY_NEIGHBOURS) {                         \
+    if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
         view.name = world->view.name;                                                                                  \
     }
 #include "kernels/view.def"
     world->view = view;
 }
 
-// Where to go on in step `at` of the batch after a guess of it was wrong.
-static StepPoint correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], uint32_t at)
+// Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were
+// removed is known there, too.
+static void correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], uint32_t at)
 {
-    const uint guess = counters[COUNTER_HALTED] - 1u;
-    const StepPoint point = guess == GUESS_REMOVED ? STEP_SORTED : STEP_ORDERED;
-    world->removing = world->removing || guess == GUESS_REMOVED;
-    world->last_cells = guess == GUESS_REMOVED ? world->last_cells : counters[COUNTER_CELLS];
-    world->last_blocks = guess == GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
-    go_back(world, point == STEP_SORTED ? &world->marks[at].sorted : &world->marks[at].ordered);
+    world->wrong_guesses++;
+    world->last_cells = counters[COUNTER_CELLS];
+    world->last_blocks = counters[COUNTER_HALTED] == 1u + GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
+    go_back(world, &world->marks[at].ordered);
     world->tally = world->marks[at].tally;
-    counters[COUNTER_HALTED] = 0;
-    counters[COUNTER_STEPS] = 0;
+    world->lists_are_current = false;
+    world_drop_removed(world, counters[COUNTER_REMOVED]);
+    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = counters[COUNTER_REMOVED] = 0;
     world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_LIMIT * sizeof *counters);
-    return point;
 }
 
 static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_LIMIT])
@@ -49,7 +48,8 @@ static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_LIMIT])
     const BackendFunctions *functions = world->backend->functions;
     memset(counters, 0, COUNTER_LIMIT * sizeof *counters);
     const char *failure = functions->failure(world->backend);
-    if (failure == NULL && (world->view.particle_count > 0 || world->view.dynamic_count > 0)) {
+    const bool counted = world->guessing || world->view.particle_count > 0 || world->view.dynamic_count > 0;
+    if (failure == NULL && counted) {
         functions->download(world->backend, counters, world->view.counters, COUNTER_LIMIT * sizeof *counters);
         failure = functions->failure(world->backend);
     }
@@ -78,12 +78,14 @@ static MoteResult check_health(const MoteWorld *world, const uint counters[COUNT
 // What the host guessed in the last step, as it was.
 static void learn(MoteWorld *world, const uint counters[COUNTER_LIMIT])
 {
+    if (world->guessing) {
+        world_drop_removed(world, counters[COUNTER_REMOVED]);
+    }
     if (world->guessing && world->view.particle_count > 0) {
         world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];
         world->last_blocks = counters[COUNTER_BLOCKS];
         world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
     }
-    world->removing = counters[COUNTER_REMOVED] > 0;
 }
 
 typedef struct Preparation {
@@ -110,11 +112,15 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
     return world_run_step(world, time_step, from, s == 0, &world->marks[s]);
 }
 
-// Runs up to `count` steps, fewer if one goes wrong or removes particles.
+// Runs up to `count` steps, fewer if one goes wrong.
 static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, float time_step, uint32_t count)
 {
     uint counters[COUNTER_LIMIT];
     StepPoint from = STEP_START;
+    const MoteResult fits = world_reserve_particles(world, world_most_particles(world)); // fewer may be left now
+    if (fits != MOTE_OK) {
+        return fits;
+    }
     for (uint32_t first = 0;;) {
         for (uint32_t s = first; s < count; s++) {
             const StepPoint point = s == first ? from : STEP_START;
@@ -145,9 +151,9 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
             world->steps += healthy == MOTE_OK;
             return healthy;
         }
-        from = correct_guess(world, counters, at);
+        correct_guess(world, counters, at);
+        from = STEP_ORDERED;
         first = at;
-        count = from == STEP_SORTED ? at + 1 : count; // the others may remove some as well
     }
 }
 

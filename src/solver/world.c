@@ -134,7 +134,7 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
         result = mote_world_add_channel(world, SUPPORT_CHANNEL, 1);
     }
     if (result == MOTE_OK && other_iterations && world->body_count > 0) {
-        result = world_set_pulls(world);
+        world_set_pulls(world);
     }
     return result;
 }
@@ -188,6 +188,8 @@ void mote_world_destroy(MoteWorld *world)
     free(world->host.ids);
     free(world->host.phases);
     free(world->bodies);
+    free(world->cluster_rows);
+    free(world->shape_rows);
     free(world);
 }
 

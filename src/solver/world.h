@@ -106,8 +106,8 @@ typedef struct DynamicShape {
     uint32_t sample_count;
 } DynamicShape;
 
-// Where a step can be taken up again: at its start, when the keys are sorted, when all arrays are in their order.
-typedef enum StepPoint { STEP_START, STEP_SORTED, STEP_ORDERED } StepPoint;
+// Where a step can be taken up again: at its start, and when all arrays are in their order.
+typedef enum StepPoint { STEP_START, STEP_ORDERED } StepPoint;
 
 // What particles that come change of the world, beside the view.
 typedef struct WorldTally {
@@ -117,15 +117,15 @@ typedef struct WorldTally {
     bool has_fluid;      // some particle there ever was is liquid
 } WorldTally;
 
-// The view at those points of a step that was run on guesses, and at its end.
+// The view when particles were in order in a step that was run on guesses, and at its end.
 typedef struct StepMarks {
-    MoteView sorted, ordered, ended;
+    MoteView ordered, ended;
     WorldTally tally;
 } StepMarks;
 
 enum {
-    STEP_BATCH = 8, // steps that are run before the host looks
-    SORT_WORDS = 4  // scratch of a sort, a particle
+    STEP_BATCH = 32, // steps that are run before the host looks
+    SORT_WORDS = 4   // scratch of a sort, a particle
 };
 
 struct MoteWorld {
@@ -150,9 +150,10 @@ struct MoteWorld {
     uint32_t body_count, entry_count;
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
+    Cluster *cluster_rows;            // view.cluster_count of them, as they were uploaded
     bool guessing;                    // this step's numbers are read at its end
-    bool removing;                    // particles were removed in the last step
     uint32_t last_cells, last_blocks; // of cells and lists as last read; 0: never
+    uint64_t wrong_guesses;           // since the world was made
     StepMarks marks[STEP_BATCH];
     bool lists_are_current;  // neighbour lists belong to the current particles
     uint32_t listed_entries; // of `neighbours`: every list lies within them
@@ -162,6 +163,7 @@ struct MoteWorld {
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     WorldColliders colliders;
+    Shape *shape_rows;      // view.shape_count of them, as they were uploaded
     DynamicShape *dynamics; // view.dynamic_count of them
     MoteParticleView host;  // what mote_world_read returned last
     uint32_t host_capacity;
@@ -184,7 +186,7 @@ Channel *world_find_channel(MoteWorld *world, const char *name);
 // Makes room for what only solid particles have, once there are some. solids.c
 MoteResult world_reserve_solids(MoteWorld *world);
 // Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
-MoteResult world_set_pulls(MoteWorld *world);
+void world_set_pulls(MoteWorld *world);
 // To be asked after reading from the device: what a lost one gives is zeros.
 MoteResult world_check_backend(const MoteWorld *world);
 float world_field_radius(const MoteWorld *world, uint32_t number);
@@ -193,6 +195,8 @@ void world_free_colliders(MoteWorld *world);
 // The shapes that have a mass, after `rows` of all shapes were made from `shapes`. Those that had one before go on as
 // they were. dynamics.c
 MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count);
+// Whether those are the same as before. Their rows on the device then say where they are, and nothing is read of them.
+bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32_t count);
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
@@ -213,6 +217,13 @@ static inline uint32_t world_most_particles(const MoteWorld *world)
 static inline bool world_sorts_in_lists(const MoteWorld *world)
 {
     return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world_most_particles(world);
+}
+// Takes the places of `count` removed particles, behind all others, from the view.
+static inline void world_drop_removed(MoteWorld *world, uint32_t count)
+{
+    world->view.particle_count -= count;
+    world->removed += count;
+    world->has_marked = false;
 }
 // Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
 MoteResult world_sort_particles(MoteWorld *world);

@@ -69,8 +69,6 @@ typedef struct App {
     bool forces;         // are recorded, because they are looked at
     uint64_t request;
     ArtistPicture picture;
-    uint64_t picture_hash;
-    double picture_mean[3]; // 0 to 255
     SimulatorStatus status;
     ArtistStatus drawing;
 

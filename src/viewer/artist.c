@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "image/image.h"
 #include "image/picture_file.h"
 #include "image/video.h"
 #include "viewer/between.h"
@@ -14,6 +16,11 @@
 #include <time.h>
 
 enum { SCALE_STEPS = 4, CAPTURES = 8 };
+
+typedef struct Pixels {
+    uint8_t *data; // RGBA
+    size_t bytes;
+} Pixels;
 
 struct Artist {
     MoteRendererOptions options;
@@ -30,8 +37,7 @@ struct Artist {
         lag_picture; // a request that no picture answers yet, 0 is none; how many there were before it
     ArtistStatus status;
     ArtistPicture picture;
-    uint8_t *pixels; // of the picture
-    size_t pixel_bytes;
+    Pixels pixels; // of the picture
     ArtistPick pick;
     Inspection inspection;
     uint32_t inspected; // id, or MOTE_NONE
@@ -47,8 +53,8 @@ struct Artist {
     // ---- of the thread alone
     MoteRenderer *renderer;
     uint64_t meshes_of; // model
-    uint8_t *spare;     // where the next picture is read to
-    size_t spare_bytes;
+    Pixels spare;       // where the next picture comes
+    Pixels drawn;       // and before that, while it is smaller than the window
     Between between;
     double cost[SCALE_STEPS], last_cost; // s, of pictures of a size, measured
     uint64_t drawn_count;
@@ -97,7 +103,7 @@ bool artist_picture(Artist *artist, uint64_t known, void (*use)(void *, const Ar
     mtx_lock(&artist->mutex);
     const bool newer = artist->picture.number > known;
     if (newer) {
-        use(data, &artist->picture, artist->pixels);
+        use(data, &artist->picture, artist->pixels.data);
     }
     mtx_unlock(&artist->mutex);
     return newer;
@@ -242,30 +248,66 @@ static MoteResult draw(Artist *artist, const Moment *moment, float t, const Arti
     return mote_renderer_draw_arrays(artist->renderer, &view, values.components > 0 ? &values : NULL, &look, &picture);
 }
 
-// Reads the picture back and makes it the one that is shown.
-static MoteResult show(Artist *artist, const Moment *moment, const ArtistPicture *about)
+static MoteResult reserve_pixels(Pixels *pixels, uint32_t width, uint32_t height)
 {
-    const size_t bytes = (size_t)about->width * about->height * 4;
-    if (artist->spare_bytes < bytes) {
-        free(artist->spare);
-        artist->spare = malloc(bytes);
-        artist->spare_bytes = artist->spare != NULL ? bytes : 0;
-        if (artist->spare == NULL) {
-            return mote_fail(MOTE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", about->width,
-                             about->height);
+    const size_t bytes = (size_t)width * height * 4;
+    if (pixels->bytes < bytes) {
+        free(pixels->data);
+        *pixels = (Pixels){malloc(bytes), bytes};
+        if (pixels->data == NULL) {
+            pixels->bytes = 0;
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for a picture of %u x %u pixels", width, height);
         }
     }
-    const MoteResult result = mote_renderer_read_rgba8(artist->renderer, artist->spare);
-    if (result != MOTE_OK) {
+    return MOTE_OK;
+}
+
+static void examine(const uint8_t *pixels, ArtistPicture *about)
+{
+    const size_t count = (size_t)about->width * about->height;
+    uint64_t sums[3] = {0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < 3; k++) {
+            sums[k] += pixels[4 * i + k];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        about->mean[k] = (double)sums[k] / (double)count;
+    }
+    about->hash = hash_bytes(HASH_START, pixels, 4 * count);
+}
+
+// Reads the picture back into the spare pixels. Where the window is drawn by the CPU, too, a smaller picture is
+// stretched to its size here and once: the window would do so with every frame, and could not answer meanwhile.
+static MoteResult read_picture(Artist *artist, const ArtistRequest *request, ArtistPicture *about)
+{
+    const bool stretched = mote_renderer_device(artist->renderer)->software && about->width <= request->width &&
+                           about->height <= request->height &&
+                           (about->width != request->width || about->height != request->height);
+    about->shown_width = stretched ? request->width : about->width;
+    about->shown_height = stretched ? request->height : about->height;
+    Pixels *drawn = stretched ? &artist->drawn : &artist->spare;
+    MoteResult result = reserve_pixels(drawn, about->width, about->height);
+    result = result == MOTE_OK ? mote_renderer_read_rgba8(artist->renderer, drawn->data) : result;
+    if (result == MOTE_OK && request->examined) {
+        examine(drawn->data, about);
+    }
+    if (result != MOTE_OK || !stretched) {
         return result;
     }
+    result = reserve_pixels(&artist->spare, request->width, request->height);
+    return result == MOTE_OK ? image_stretch(about->width, about->height, drawn->data, request->width, request->height,
+                                             artist->spare.data)
+                             : result;
+}
+
+// Makes a picture that was read the one that is shown.
+static void show(Artist *artist, const Moment *moment, const ArtistPicture *about)
+{
     mtx_lock(&artist->mutex);
-    uint8_t *pixels = artist->pixels;
-    const size_t old = artist->pixel_bytes;
+    const Pixels pixels = artist->pixels;
     artist->pixels = artist->spare;
-    artist->pixel_bytes = artist->spare_bytes;
     artist->spare = pixels;
-    artist->spare_bytes = old;
     const uint64_t number = artist->picture.number + 1;
     artist->picture = *about;
     artist->picture.number = number;
@@ -285,7 +327,6 @@ static MoteResult show(Artist *artist, const Moment *moment, const ArtistPicture
     artist->status.validation_messages = mote_renderer_validation_messages(artist->renderer);
     mtx_unlock(&artist->mutex);
     artist->wake(artist->wake_data);
-    return MOTE_OK;
 }
 
 static const double scale_steps[SCALE_STEPS] = {1.0, 0.75, 0.5, 0.35};
@@ -337,8 +378,9 @@ static void draw_and_show(Artist *artist, const Moment *moment, double between, 
     const MotePicture picture = {.width = about.width, .height = about.height};
     MoteResult result = draw(artist, moment, (float)between, request, picture, &about.camera);
     about.seconds = clock_seconds() - start;
-    result = result == MOTE_OK ? show(artist, moment, &about) : result;
+    result = result == MOTE_OK ? read_picture(artist, request, &about) : result;
     if (result == MOTE_OK) {
+        show(artist, moment, &about);
         learn_cost(artist, about.seconds, scale);
     } else {
         say(artist, result, NULL);
@@ -706,8 +748,9 @@ void artist_stop(Artist *artist)
     mtx_unlock(&artist->mutex);
     thrd_join(artist->thread, NULL);
     between_free(&artist->between);
-    free(artist->pixels);
-    free(artist->spare);
+    free(artist->pixels.data);
+    free(artist->spare.data);
+    free(artist->drawn.data);
     mtx_destroy(&artist->mutex);
     cnd_destroy(&artist->called);
     free(artist);

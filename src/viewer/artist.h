@@ -12,6 +12,7 @@ typedef struct ArtistRequest {
     bool own_camera;        // else the scene's
     MoteCamera camera;
     char view[64];
+    bool examined; // scripts ask what a picture is like
 } ArtistRequest;
 
 // What is known of the picture that is shown.
@@ -20,12 +21,15 @@ typedef struct ArtistPicture {
     uint64_t request;       // of requests, the one it answers
     uint64_t moment, frame; // what it shows
     uint64_t model;
-    double time;            // s, in the simulation
-    double between;         // 0 to 1: from the moment before to this one
-    uint32_t width, height; // pixels
+    double time;                        // s, in the simulation
+    double between;                     // 0 to 1: from the moment before to this one
+    uint32_t width, height;             // pixels that were drawn
+    uint32_t shown_width, shown_height; // and those that they were stretched to
     MoteCamera camera;
     MoteVec3 lowest, highest; // m, of the particles
     double seconds;           // that it took
+    uint64_t hash;            // of what was drawn, where it is examined
+    double mean[3];           // of red, green and blue, 0 to 255
 } ArtistPicture;
 
 // What was under a pixel.
@@ -68,7 +72,8 @@ void artist_stop(Artist *artist);
 uint64_t artist_ask(Artist *artist, const ArtistRequest *request);
 void artist_wake(Artist *artist); // there may be a new moment
 
-// Calls `use` with the pixels, RGBA, if there is a newer picture than `known`; they are good only during the call.
+// Calls `use` with the pixels, RGBA, shown_width of them in a row, if there is a newer picture than `known`; they are
+// good only during the call.
 bool artist_picture(Artist *artist, uint64_t known, void (*use)(void *, const ArtistPicture *, const uint8_t *),
                     void *data);
 void artist_status(Artist *artist, ArtistStatus *out);

@@ -386,6 +386,7 @@ static VkResult create_swapchain(Gpu *gpu)
     }
     const VkSurfaceFormatKHR format = choose_format(gpu);
     gpu->format = format.format;
+    gpu->copied_to = (can.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT) != 0;
     const uint32_t wanted = can.minImageCount + 1;
     const uint32_t largest = can.maxImageCount > 0 ? can.maxImageCount : SWAPCHAIN_LIMIT;
     const VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
@@ -395,7 +396,8 @@ static VkResult create_swapchain(Gpu *gpu)
                                            .imageColorSpace = format.colorSpace,
                                            .imageExtent = gpu->extent,
                                            .imageArrayLayers = 1,
-                                           .imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                                           .imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
+                                                         (gpu->copied_to ? VK_IMAGE_USAGE_TRANSFER_DST_BIT : 0u),
                                            .preTransform = can.currentTransform,
                                            .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
                                            .presentMode = VK_PRESENT_MODE_FIFO_KHR, // the one that is always there
@@ -412,19 +414,37 @@ static VkResult create_swapchain(Gpu *gpu)
 
 // ---- Frames ----
 
-static void transition(Gpu *gpu, VkImageLayout from, VkImageLayout to, VkPipelineStageFlags2 from_stage,
-                       VkAccessFlags2 from_access, VkPipelineStageFlags2 to_stage, VkAccessFlags2 to_access)
+// What an image was used for and is to be used for next.
+typedef struct ImageUse {
+    VkImageLayout layout;
+    VkPipelineStageFlags2 stage;
+    VkAccessFlags2 access;
+} ImageUse;
+static const ImageUse unused = {VK_IMAGE_LAYOUT_UNDEFINED, // from when the image was acquired on
+                                VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0};
+static const ImageUse sampled = {VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+                                 VK_ACCESS_2_SHADER_READ_BIT};
+static const ImageUse copied_from = {VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
+                                     VK_ACCESS_2_TRANSFER_READ_BIT};
+static const ImageUse copied_to = {VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
+                                   VK_ACCESS_2_TRANSFER_WRITE_BIT};
+static const ImageUse drawn_to = {VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+                                  VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                  VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT};
+static const ImageUse presented = {VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0};
+
+static void transition(Gpu *gpu, VkImage image, ImageUse from, ImageUse to)
 {
     const VkImageMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-                                           .srcStageMask = from_stage,
-                                           .srcAccessMask = from_access,
-                                           .dstStageMask = to_stage,
-                                           .dstAccessMask = to_access,
-                                           .oldLayout = from,
-                                           .newLayout = to,
+                                           .srcStageMask = from.stage,
+                                           .srcAccessMask = from.access,
+                                           .dstStageMask = to.stage,
+                                           .dstAccessMask = to.access,
+                                           .oldLayout = from.layout,
+                                           .newLayout = to.layout,
                                            .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                                            .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                           .image = gpu->images[gpu->image],
+                                           .image = image,
                                            .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
     const VkDependencyInfo dependency = {
         .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier};
@@ -483,15 +503,24 @@ MoteResult gpu_begin(Gpu *gpu, bool *ready)
     return result == VK_SUCCESS ? MOTE_OK : gpu_fail(result, "beginning a frame");
 }
 
-void gpu_begin_rendering(Gpu *gpu)
+void gpu_begin_rendering(Gpu *gpu, VkImage background)
 {
-    transition(gpu, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
-               VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0, VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
-               VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT);
+    const VkImage image = gpu->images[gpu->image];
+    if (background != VK_NULL_HANDLE) {
+        const VkImageSubresourceLayers layers = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+        const VkImageCopy copy = {
+            .srcSubresource = layers, .dstSubresource = layers, .extent = {gpu->extent.width, gpu->extent.height, 1}};
+        transition(gpu, background, sampled, copied_from);
+        transition(gpu, image, unused, copied_to);
+        gpu->vkCmdCopyImage(gpu->commands, background, copied_from.layout, image, copied_to.layout, 1, &copy);
+        transition(gpu, background, copied_from, sampled);
+    }
+    transition(gpu, image, background != VK_NULL_HANDLE ? copied_to : unused, drawn_to);
     const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
                                              .imageView = gpu->views[gpu->image],
-                                             .imageLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
-                                             .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                             .imageLayout = drawn_to.layout,
+                                             .loadOp = background != VK_NULL_HANDLE ? VK_ATTACHMENT_LOAD_OP_LOAD
+                                                                                    : VK_ATTACHMENT_LOAD_OP_CLEAR,
                                              .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
                                              .clearValue = {.color = {.float32 = {0.09f, 0.10f, 0.12f, 1.0f}}}};
     const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
@@ -505,13 +534,10 @@ void gpu_begin_rendering(Gpu *gpu)
 MoteResult gpu_end(Gpu *gpu)
 {
     gpu->vkCmdEndRendering(gpu->commands);
-    transition(gpu, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, VK_IMAGE_LAYOUT_PRESENT_SRC_KHR,
-               VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT,
-               VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0);
+    transition(gpu, gpu->images[gpu->image], drawn_to, presented);
     VkResult result = gpu->vkEndCommandBuffer(gpu->commands);
-    const VkSemaphoreSubmitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                        .semaphore = gpu->acquired,
-                                        .stageMask = VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT};
+    const VkSemaphoreSubmitInfo wait = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO, .semaphore = gpu->acquired, .stageMask = unused.stage};
     const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
                                           .semaphore = gpu->drawn[gpu->image],
                                           .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
@@ -534,12 +560,11 @@ MoteResult gpu_end(Gpu *gpu)
                                       .swapchainCount = 1,
                                       .pSwapchains = &gpu->swapchain,
                                       .pImageIndices = &gpu->image};
-    const VkResult presented = gpu->vkQueuePresentKHR(gpu->queue, &present);
-    if (presented == VK_SUBOPTIMAL_KHR || presented == VK_ERROR_OUT_OF_DATE_KHR ||
-        presented == VK_ERROR_SURFACE_LOST_KHR) {
+    const VkResult shown = gpu->vkQueuePresentKHR(gpu->queue, &present);
+    if (shown == VK_SUBOPTIMAL_KHR || shown == VK_ERROR_OUT_OF_DATE_KHR || shown == VK_ERROR_SURFACE_LOST_KHR) {
         gpu->stale = true;
-    } else if (presented != VK_SUCCESS) {
-        result = presented;
+    } else if (shown != VK_SUCCESS) {
+        result = shown;
     }
     // One frame at a time: buffers and textures can then be written without asking who still reads them.
     if (result == VK_SUCCESS) {

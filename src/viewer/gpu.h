@@ -82,6 +82,7 @@ struct SDL_Window;
     X(vkDestroyPipeline)                                                                                               \
     X(vkCmdPipelineBarrier2)                                                                                           \
     X(vkCmdCopyBufferToImage)                                                                                          \
+    X(vkCmdCopyImage)                                                                                                  \
     X(vkCmdBeginRendering)                                                                                             \
     X(vkCmdEndRendering)                                                                                               \
     X(vkCmdBindPipeline)                                                                                               \
@@ -118,6 +119,7 @@ typedef struct Gpu {
 
     VkSwapchainKHR swapchain;
     VkFormat format;
+    bool copied_to; // images of the same format may be copied into the swapchain's
     VkExtent2D extent;
     uint32_t image_count, image; // image: the one being drawn
     VkImage images[SWAPCHAIN_LIMIT];
@@ -137,8 +139,9 @@ void gpu_destroy(Gpu *gpu); // an empty struct is fine
 // Begins a frame: the command buffer records, the swapchain's image is ready to be drawn to. *ready is false where
 // there is nothing to draw to, as in a minimised window; that is no failure, and neither is a lost surface.
 MoteResult gpu_begin(Gpu *gpu, bool *ready);
-// Between the two: from here on the image is rendered to. What was recorded before is done first.
-void gpu_begin_rendering(Gpu *gpu);
+// Between the two: from here on the image is rendered to. What was recorded before is done first. `background`, if it
+// is not NULL, is an image of the window's size and format that it then shows; it is in a layout to be read by shaders.
+void gpu_begin_rendering(Gpu *gpu, VkImage background);
 MoteResult gpu_end(Gpu *gpu);
 
 MoteResult gpu_fail(VkResult result, const char *what);

@@ -214,17 +214,24 @@ void overlay_free_texture(Overlay *overlay, uint32_t slot)
     }
 }
 
+// The window's own, so that a picture can be copied into it.
+static VkFormat texture_format(const Gpu *gpu)
+{
+    return gpu->format == VK_FORMAT_B8G8R8A8_UNORM ? VK_FORMAT_B8G8R8A8_UNORM : VK_FORMAT_R8G8B8A8_UNORM;
+}
+
 static VkResult create_texture(Overlay *overlay, Texture *texture, uint32_t width, uint32_t height)
 {
     Gpu *gpu = overlay->gpu;
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
-                                    .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                    .format = texture_format(gpu),
                                     .extent = {width, height, 1},
                                     .mipLevels = 1,
                                     .arrayLayers = 1,
                                     .samples = VK_SAMPLE_COUNT_1_BIT,
-                                    .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT};
+                                    .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT |
+                                             VK_IMAGE_USAGE_TRANSFER_SRC_BIT};
     VkResult result = MADE(gpu->vkCreateImage(gpu->device, &info, NULL, &texture->image), &texture->image);
     if (result != VK_SUCCESS) {
         return result;
@@ -267,6 +274,7 @@ static VkResult create_texture(Overlay *overlay, Texture *texture, uint32_t widt
                                             .pImageInfo = &image};
         gpu->vkUpdateDescriptorSets(gpu->device, 1, &write, 0, NULL);
     }
+    texture->format = info.format;
     texture->width = width;
     texture->height = height;
     texture->fresh = true;
@@ -297,7 +305,7 @@ MoteResult overlay_set_texture(Overlay *overlay, uint32_t slot, uint32_t width, 
     MOTE_ASSERT(slot < OVERLAY_TEXTURES && width > 0 && height > 0);
     Texture *texture = &overlay->textures[slot];
     const size_t bytes = (size_t)width * height * 4;
-    if (texture->width != width || texture->height != height) {
+    if (texture->width != width || texture->height != height || texture->format != texture_format(overlay->gpu)) {
         overlay_free_texture(overlay, slot);
         const VkResult result = create_texture(overlay, texture, width, height);
         if (result != VK_SUCCESS) {
@@ -319,7 +327,17 @@ MoteResult overlay_set_texture(Overlay *overlay, uint32_t slot, uint32_t width, 
         overlay->uploads[overlay->upload_count].texture = slot;
         overlay->uploads[overlay->upload_count++].offset = offset;
     }
-    memcpy((char *)overlay->staging.mapped + offset, pixels, bytes);
+    uint8_t *to = (uint8_t *)overlay->staging.mapped + offset;
+    if (texture->format == VK_FORMAT_R8G8B8A8_UNORM) {
+        memcpy(to, pixels, bytes);
+    } else {
+        for (size_t i = 0; i < bytes; i += 4) {
+            to[i] = pixels[i + 2];
+            to[i + 1] = pixels[i + 1];
+            to[i + 2] = pixels[i];
+            to[i + 3] = pixels[i + 3];
+        }
+    }
     return MOTE_OK;
 }
 
@@ -370,7 +388,26 @@ static int32_t between(int32_t value, int32_t lowest, int32_t highest)
     return value < lowest ? lowest : value > highest ? highest : value;
 }
 
-static void record_list(Overlay *overlay, const DrawList *list)
+// The texture of a command.
+static const Texture *texture_of(const Overlay *overlay, const DrawCommand *command)
+{
+    return command->texture < OVERLAY_TEXTURES ? &overlay->textures[command->texture] : NULL;
+}
+
+// A picture of the window's size at the list's beginning: it need not be drawn, it can be copied, which for a software
+// driver is a tenth of the work.
+static const Texture *find_background(const Overlay *overlay, const DrawList *list)
+{
+    const Gpu *gpu = overlay->gpu;
+    const Texture *texture = list->command_count > 0 ? texture_of(overlay, &list->commands[0]) : NULL;
+    return texture != NULL && list->commands[0].opaque && gpu->copied_to && !texture->fresh &&
+                   texture->format == gpu->format && texture->width == gpu->extent.width &&
+                   texture->height == gpu->extent.height
+               ? texture
+               : NULL;
+}
+
+static void record_list(Overlay *overlay, const DrawList *list, uint32_t first)
 {
     Gpu *gpu = overlay->gpu;
     const float width = (float)gpu->extent.width, height = (float)gpu->extent.height;
@@ -382,9 +419,9 @@ static void record_list(Overlay *overlay, const DrawList *list)
     gpu->vkCmdBindVertexBuffers(gpu->commands, 0, 1, &overlay->vertices.handle, &zero);
     gpu->vkCmdBindIndexBuffer(gpu->commands, overlay->indices.handle, 0, VK_INDEX_TYPE_UINT32);
     VkPipeline bound = VK_NULL_HANDLE;
-    for (uint32_t i = 0; i < list->command_count; i++) {
+    for (uint32_t i = first; i < list->command_count; i++) {
         const DrawCommand *command = &list->commands[i];
-        const Texture *texture = command->texture < OVERLAY_TEXTURES ? &overlay->textures[command->texture] : NULL;
+        const Texture *texture = texture_of(overlay, command);
         const int32_t right = (int32_t)gpu->extent.width, bottom = (int32_t)gpu->extent.height;
         const int32_t left = between(command->clip[0], 0, right), top = between(command->clip[1], 0, bottom);
         const int32_t w = between(command->clip[2], left, right) - left;
@@ -424,11 +461,12 @@ MoteResult overlay_show(Overlay *overlay, const DrawList *list, bool *shown)
     }
     result = make_pipelines(overlay);
     record_uploads(overlay);
-    gpu_begin_rendering(gpu);
+    const Texture *background = find_background(overlay, list);
+    gpu_begin_rendering(gpu, background != NULL ? background->image : VK_NULL_HANDLE);
     if (result == MOTE_OK && list->command_count > 0) {
         memcpy(overlay->vertices.mapped, list->vertices, list->vertex_count * sizeof *list->vertices);
         memcpy(overlay->indices.mapped, list->indices, list->index_count * sizeof *list->indices);
-        record_list(overlay, list);
+        record_list(overlay, list, background != NULL ? 1 : 0);
     }
     const MoteResult ended = gpu_end(gpu);
     *shown = ended == MOTE_OK;

@@ -16,6 +16,7 @@ typedef struct Texture {
     VkDeviceMemory memory;
     VkImageView view;
     VkDescriptorSet sets[OVERLAY_FILTERS];
+    VkFormat format;
     uint32_t width, height; // 0: the slot is free
     bool fresh;             // nothing was copied into it yet
 } Texture;

@@ -116,17 +116,17 @@ static MoteResult write_state(App *app, const char *path)
     SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
     const char *error = app->error[0] != '\0' ? app->error : s->error[0] != '\0' ? s->error : app->drawing.error;
     char hash[32];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)app->picture_hash);
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)app->picture.hash);
     json_t *root = json_pack("{s:s,s:s,s:I,s:f,s:b,s:b,s:f,s:I,s:i,s:i,s:I}", "scene", s->name, "path", s->path,
                              "frame", (json_int_t)s->frame, "time", s->time, "paused", s->paused, "loading", s->loading,
                              "speed", s->speed, "model", (json_int_t)s->model, "particles", (int)s->particles, "bodies",
                              (int)s->bodies, "reloads", (json_int_t)app->reloads);
-    json_t *more = json_pack(
-        "{s:I,s:I,s:f,s:s,s:[f,f,f],s:i,s:i,s:i,s:i,s:s,s:b,s:b,s:b,s:b}", "pictures", (json_int_t)p->number,
-        "picture_frame", (json_int_t)p->frame, "picture_seconds", p->seconds, "picture_hash", hash, "picture_mean",
-        app->picture_mean[0], app->picture_mean[1], app->picture_mean[2], "picture_width", (int)p->width,
-        "picture_height", (int)p->height, "width", width, "height", height, "view", app_view(app), "panel", app->panel,
-        "help", app->help, "browser", app->browser, "own_camera", app->own_camera);
+    json_t *more =
+        json_pack("{s:I,s:I,s:f,s:s,s:[f,f,f],s:i,s:i,s:i,s:i,s:s,s:b,s:b,s:b,s:b}", "pictures", (json_int_t)p->number,
+                  "picture_frame", (json_int_t)p->frame, "picture_seconds", p->seconds, "picture_hash", hash,
+                  "picture_mean", p->mean[0], p->mean[1], p->mean[2], "picture_width", (int)p->width, "picture_height",
+                  (int)p->height, "width", width, "height", height, "view", app_view(app), "panel", app->panel, "help",
+                  app->help, "browser", app->browser, "own_camera", app->own_camera);
     json_t *rest = json_pack(
         "{s:s,s:s,s:s,s:i,s:i,s:i,s:b,s:I,s:f,s:f,s:I,s:I,s:i}", "error", error, "notice", app->notice, "inspected",
         app->inspected, "changes", (int)s->changes, "grabbed", (int)s->grabbed, "scenes", (int)app->scene_count,

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "viewer/give_way.h"
 #include <math.h>
 #include <stdarg.h>
@@ -170,21 +169,9 @@ static void take_picture(void *data, const ArtistPicture *picture, const uint8_t
 {
     App *app = data;
     app->picture = *picture;
-    if (overlay_set_texture(&app->overlay, TEXTURE_SCENE, picture->width, picture->height, pixels) != MOTE_OK) {
+    if (overlay_set_texture(&app->overlay, TEXTURE_SCENE, picture->shown_width, picture->shown_height, pixels) !=
+        MOTE_OK) {
         app_fail(app);
-    }
-    if (app->script.path != NULL) { // what a script may ask about
-        const size_t count = (size_t)picture->width * picture->height;
-        double sums[3] = {0.0, 0.0, 0.0};
-        for (size_t i = 0; i < count; i++) {
-            for (int k = 0; k < 3; k++) {
-                sums[k] += pixels[4 * i + (size_t)k];
-            }
-        }
-        for (int k = 0; k < 3; k++) {
-            app->picture_mean[k] = sums[k] / (double)count;
-        }
-        app->picture_hash = hash_bytes(HASH_START, pixels, 4 * count);
     }
     app->redraw = true;
 }
@@ -286,6 +273,7 @@ static void ask(App *app)
     request.width = hidden ? 0 : (uint32_t)width;
     request.height = hidden ? 0 : (uint32_t)height;
     request.scale = app->options->scale;
+    request.examined = app->script.path != NULL;
     request.own_camera = app->own_camera;
     if (app->own_camera) {
         request.camera = app->camera;

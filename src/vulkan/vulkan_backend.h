@@ -71,10 +71,11 @@ void vulkan_cache_save(Device *device, VkPipelineCache cache, uint64_t hash);
 // ---- A world's backend -------------------------------------------------------------------------------------
 
 enum {
-    VIEW_SLOTS = 1024,      // views that can wait for the device
+    VIEW_SLOTS = 4096,      // views that can wait for the device
     BATCH_LIMIT = 16,       // recordings that are kept
-    TIME_SLOTS = 2048,      // timed launches that can
-    UPLOAD_BYTES = 4 << 20, // staging memory each way
+    TIME_SLOTS = 8192,      // timed launches that can
+    UPLOAD_BYTES = 4 << 20, // a piece of staging memory
+    UPLOAD_LIMIT = 64,      // pieces that can be filled before the host waits
     DOWNLOAD_BYTES = 4 << 20,
     NO_TIMER = -1,
 };
@@ -141,8 +142,10 @@ typedef struct VulkanBackend {
     uint32_t block_count, block_capacity;
     Buffer *dead; // released, but perhaps still used by recorded commands
     uint32_t dead_count, dead_capacity;
-    Buffer upload, download;
-    size_t upload_used;
+    Buffer uploads[UPLOAD_LIMIT]; // the first ones that were needed so far
+    uint32_t upload;              // the one that is being filled,
+    size_t upload_used;           // up to here
+    Buffer download;
     Buffer temporary; // of sort, scan and bounds
 
     Timer timers[TIMER_COUNT];

@@ -122,6 +122,7 @@ bool vulkan_begin(VulkanBackend *vulkan)
         vulkan->recording = true;
         vulkan->command_count = 0;
         vulkan->view_count = vulkan->size_count = vulkan->pending_count = 0;
+        vulkan->upload = 0;
         vulkan->upload_used = 0;
         vulkan->untimed = false;
     }
@@ -342,7 +343,7 @@ static VkResult record_batch(VulkanBackend *vulkan, VulkanBatch *batch)
     if (result != VK_SUCCESS) {
         return result;
     }
-    vkCmdResetQueryPool(batch->recorded, vulkan->queries, 0, TIME_SLOTS + 1);
+    vkCmdResetQueryPool(batch->recorded, vulkan->queries, 0, vulkan->pending_count + 1);
     write_time(vulkan, batch->recorded, 0);
     for (uint32_t i = 0; i < vulkan->command_count; i++) {
         record(vulkan, &vulkan->commands[i], batch->recorded);
@@ -434,7 +435,9 @@ static void submit(VulkanBackend *vulkan, bool signals)
     vulkan->runs++;
     buffer_flush(device, &vulkan->views);
     buffer_flush(device, &vulkan->sizes);
-    buffer_flush(device, &vulkan->upload);
+    for (uint32_t i = 0; i <= vulkan->upload; i++) {
+        buffer_flush(device, &vulkan->uploads[i]);
+    }
     const VulkanBatch *batch = vulkan->failure[0] == '\0' ? find_batch(vulkan) : NULL;
     if (batch != NULL) {
         const VkResult result =
@@ -449,6 +452,7 @@ static void settle(VulkanBackend *vulkan)
     VkDevice device = vulkan->device->handle;
     if (vulkan->started) {
         vulkan->started = false;
+        vulkan->base.waits++;
         VkResult result = vkWaitForFences(device, 1, &vulkan->fence, VK_TRUE, UINT64_MAX);
         result = result == VK_SUCCESS ? vkResetFences(device, 1, &vulkan->fence) : result;
         if (vulkan_check(vulkan, result, "running the solver")) {
@@ -468,6 +472,7 @@ void vulkan_start(VulkanBackend *vulkan)
 void vulkan_wait_for_renderer(VulkanBackend *vulkan)
 {
     if (vulkan->timeline != NULL) {
+        vulkan->base.waits++;
         device_wait_for_timeline(vulkan->device, vulkan->timeline);
     }
 }

@@ -144,7 +144,7 @@ bool vulkan_reserve_temporary(VulkanBackend *vulkan, size_t bytes)
 MoteResult vulkan_memory_create(VulkanBackend *vulkan)
 {
     const MoteResult result =
-        buffer_create(vulkan->device, "the solver's uploads", BUFFER_UPLOAD, UPLOAD_BYTES, &vulkan->upload);
+        buffer_create(vulkan->device, "the solver's uploads", BUFFER_UPLOAD, UPLOAD_BYTES, &vulkan->uploads[0]);
     return result == MOTE_OK ? buffer_create(vulkan->device, "the solver's downloads", BUFFER_READBACK, DOWNLOAD_BYTES,
                                              &vulkan->download)
                              : result;
@@ -158,12 +158,29 @@ void vulkan_memory_destroy(VulkanBackend *vulkan)
     }
     free(vulkan->blocks);
     free(vulkan->dead);
-    buffer_destroy(vulkan->device, &vulkan->upload);
+    for (uint32_t i = 0; i < UPLOAD_LIMIT; i++) {
+        buffer_destroy(vulkan->device, &vulkan->uploads[i]);
+    }
     buffer_destroy(vulkan->device, &vulkan->download);
     buffer_destroy(vulkan->device, &vulkan->temporary);
 }
 
 // ---- Copies ------------------------------------------------------------------------------------------------
+
+// The next piece of staging memory; where there is none, what has been recorded is run so that all of it is free again.
+static void turn_over(VulkanBackend *vulkan)
+{
+    const uint32_t next = vulkan->upload + 1;
+    const bool there = next < UPLOAD_LIMIT && (vulkan->uploads[next].handle != VK_NULL_HANDLE ||
+                                               buffer_create(vulkan->device, "the solver's uploads", BUFFER_UPLOAD,
+                                                             UPLOAD_BYTES, &vulkan->uploads[next]) == MOTE_OK);
+    if (there) {
+        vulkan->upload = next;
+        vulkan->upload_used = 0;
+    } else {
+        vulkan_finish(vulkan);
+    }
+}
 
 void vulkan_upload(Backend *backend, void *target, const void *source, size_t bytes)
 {
@@ -171,15 +188,16 @@ void vulkan_upload(Backend *backend, void *target, const void *source, size_t by
     VkDeviceSize offset;
     while (bytes > 0) {
         if (vulkan->upload_used == UPLOAD_BYTES) {
-            vulkan_finish(vulkan);
+            turn_over(vulkan);
         }
         if (!vulkan_begin(vulkan)) {
             return;
         }
         const size_t room = UPLOAD_BYTES - vulkan->upload_used, part = bytes < room ? bytes : room;
-        memcpy((char *)vulkan->upload.mapped + vulkan->upload_used, source, part);
+        const Buffer *staging = &vulkan->uploads[vulkan->upload];
+        memcpy((char *)staging->mapped + vulkan->upload_used, source, part);
         VkBuffer buffer = find_buffer(vulkan, target, part, &offset);
-        vulkan_copy_buffer(vulkan, vulkan->upload.handle, vulkan->upload_used, buffer, offset, part);
+        vulkan_copy_buffer(vulkan, staging->handle, vulkan->upload_used, buffer, offset, part);
         vulkan->upload_used += part;
         source = (const char *)source + part;
         target = (char *)target + part;
