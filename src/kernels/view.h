@@ -36,8 +36,8 @@
 #define COUNTER_BLOCKS          8u // of all neighbour lists
 #define COUNTER_LIMIT           9u
 
-#define GUESS_CELLS                                                                                                    \
-    0u // what the host guesses before the device knows: that there are cells, and no more than cell_count,
+// What the host guesses before the device knows.
+#define GUESS_CELLS  0u // that there are cells, and no more than cell_count,
 #define GUESS_BLOCKS 1u // that there are no more than block_limit blocks of lists,
 #define GUESS_HEALTH 2u // and that nothing went wrong in the step before
 
