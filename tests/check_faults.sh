@@ -4,6 +4,8 @@
 set -euo pipefail
 source "$(dirname "$0")/command_fixture.sh"
 export VK_ADD_LAYER_PATH=${mote%/bin/mote}/tests/layers
+# The validation layers keep memory until the process ends, which a sanitizer would count as Mote's.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export LP_NUM_THREADS=0 # Mesa: for so little, waking threads takes longer than the work
 scene=$source_folder/scenes/small/dam_break.json
 validation=VK_LAYER_KHRONOS_validation:
@@ -17,9 +19,7 @@ if ! "$mote" render "$scene" --backend cpu --frames 0 --size 32x18 --out probe -
     warns "install vulkan-validationlayers"
     validate=() validation=
 fi
-# The validation layers come first: they see the device as the program does. (They keep memory until the process ends,
-# which a sanitizer would count as Mote's.)
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+# The validation layers come first: they see the device as the program does.
 export VK_INSTANCE_LAYERS=${validation}VK_LAYER_MOTE_faults
 
 # with FAULTS STATUS COMMAND...
