@@ -230,6 +230,7 @@ struct FrameConstants {
     uint view; // VIEW_* of views.def
     uint sample_index, sample_count;
     uint antialias;
+    uint edge_samples; // a pixel of color_samples and depth_samples; 0 where no solid has an edge in them
     uint channel_components;
     uint shadow_size; // texels
     uint dimensions;
@@ -241,6 +242,7 @@ struct FrameConstants {
     float occlusion_radius;     // m
     uint has_solids;            // whether there can be solid particles
     uint has_grains;            // whether solid particles are drawn as spheres of the scene
+    uint has_occlusion;         // whether occlusion_means are there
     uint has_bodies;            // whether grains or meshes are drawn, in scene_normals as in scene_depth
     uint member_count, cluster_count, dressed_count, group_count;
 };

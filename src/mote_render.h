@@ -57,6 +57,11 @@ MOTE_API MoteResult mote_renderer_create(const MoteRendererOptions *options, Mot
 MOTE_API void mote_renderer_destroy(MoteRenderer *renderer); // NULL is allowed
 
 MOTE_API const MoteDeviceInfo *mote_renderer_device(const MoteRenderer *renderer);
+
+// How many samples a pixel edges are drawn with where MotePictureLook.multisampling is `wanted`: 1, 2, 4 or 8, as many
+// as the device has at most.
+#define MOTE_MULTISAMPLING_MOST 8
+MOTE_API uint32_t mote_renderer_multisampling(const MoteRenderer *renderer, uint32_t wanted);
 // Messages of the validation layers since creation; each was also printed to stderr. NULL: of all renderers that there
 // ever were in this process, also while they were destroyed.
 MOTE_API uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer);
@@ -137,10 +142,12 @@ typedef struct MoteGroundLook {
 
 // The `picture` section.
 typedef struct MotePictureLook {
-    float exposure;   // stops
-    bool antialias;   // smooth the edges of a picture of one sample
-    float saturation; // 1 leaves colours as they are
-    bool occlusion;   // less light from the sky where grains and bodies are close to each other, or to anything
+    float exposure;         // stops
+    bool antialias;         // smooth the edges of a picture of one sample
+    uint32_t multisampling; // samples a pixel that the edges of solids and glass are drawn with, 1 to 8: the next power
+                            // of two that the device has is used. Pictures of many samples have no need of it.
+    float saturation;       // 1 leaves colours as they are
+    bool occlusion;         // less light from the sky where grains and bodies are close to each other, or to anything
 } MotePictureLook;
 
 // What a phase's particles, or a collider, are made of: a `materials` entry.

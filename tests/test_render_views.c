@@ -68,7 +68,7 @@ typedef struct LastPasses {
 // What accumulate, tonemap and finish make of `colors` (4 floats a pixel), each sample the same.
 static void run_last_passes(MoteRenderer *renderer, const LastPasses *how, const float *colors, Pixel *out)
 {
-    MUST(renderer_resize(renderer, WIDTH, HEIGHT));
+    MUST(renderer_resize(renderer, WIDTH, HEIGHT, 1, 0));
     Buffer upload;
     MUST(buffer_create(&renderer->device, "colours", BUFFER_UPLOAD, PIXELS * 4 * sizeof(float), &upload));
     memcpy(upload.mapped, colors, PIXELS * 4 * sizeof(float));

@@ -2,9 +2,9 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-layout(location = 0) in vec3 normal;
+layout(location = 0) centroid in vec3 normal;
 layout(location = 1) flat in vec4 material; // rgb, roughness
-layout(location = 2) in float wet;
+layout(location = 2) centroid in float wet;
 layout(location = 0) out vec4 color;
 layout(location = 1) out vec4 normal_depth;
 

@@ -3,9 +3,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "body.glsl"
-layout(location = 0) out vec3 normal;
+layout(location = 0) centroid out vec3 normal; // triangles may be smaller than pixels
 layout(location = 1) flat out vec4 material; // rgb, roughness
-layout(location = 2) out float wet;
+layout(location = 2) centroid out float wet;
 
 void main()
 {

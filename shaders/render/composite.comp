@@ -5,6 +5,7 @@
 #include "frame.glsl"
 #include "sky.glsl"
 #include "shadow.glsl"
+#include "occlusion.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
 
 // 1 / z of the smoothed surface next to a texel; the texel's own where there is an edge between.
@@ -90,6 +91,23 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
     return (1.0 - mirror) * (background * transmittance + scattered) + mirror * reflection + fresnel * sun;
 }
 
+// Of the scene's samples at a pixel, those in front of the liquid: the sum of their light; w is how many they are.
+vec4 samples_in_front(ivec2 texel, float z)
+{
+    vec4 sum = vec4(0.0);
+    for (int k = 0; k < int(frame.edge_samples); k++) {
+        const float own = frame.near_plane / texelFetch(depth_samples_image, texel, k).x;
+        for (uint front = own < z ? 1u : 0u; front > 0u; front--) { // software drivers skip loops, not branches
+            vec4 light = texelFetch(color_samples_image, texel, k);
+            if (frame.has_occlusion != 0u) {
+                light = occluded(light, occlusion_left(texel, own));
+            }
+            sum += vec4(light.rgb, 1.0);
+        }
+    }
+    return sum;
+}
+
 void main()
 {
     const ivec2 texel = ivec2(gl_GlobalInvocationID.xy);
@@ -97,7 +115,15 @@ void main()
         return;
     }
     const float z = texelFetch(smooth_depth_image, texel, 0).x;
-    if (isinf(z) || z > scene_view_z(texel)) {
+    vec4 in_front = vec4(0.0);
+    bool hidden = isinf(z);
+    if (frame.edge_samples > 0u) {
+        in_front = hidden ? in_front : samples_in_front(texel, z) / float(frame.edge_samples);
+        hidden = hidden || in_front.w == 1.0;
+    } else {
+        hidden = hidden || z > scene_view_z(texel);
+    }
+    if (hidden) {
         imageStore(normals_store, texel, vec4(0.0));
         imageStore(color_store, texel, vec4(texelFetch(scene_color_image, texel, 0).rgb, 1.0));
         return;
@@ -106,5 +132,6 @@ void main()
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
     vec4 thickness = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0);
     imageStore(normals_store, texel, vec4(normal.xyz, 1.0));
-    imageStore(color_store, texel, vec4(shade(texel, z, normal.xyz, smoothstep(0.0, 0.7, normal.w), thickness), 1.0));
+    const vec3 liquid = shade(texel, z, normal.xyz, smoothstep(0.0, 0.7, normal.w), thickness);
+    imageStore(color_store, texel, vec4(in_front.rgb + (1.0 - in_front.w) * liquid, 1.0));
 }

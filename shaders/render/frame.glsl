@@ -17,6 +17,7 @@ layout(set = 0, binding = 43) uniform sampler sky_sampler;     // linear, repeat
     layout(set = 0, binding = 2 * number) uniform texture name##_image;                                                \
     layout(set = 0, binding = 2 * number + 1, glsl_format) uniform store name##_store;
 #define DEPTH_ROW(number, name, size) layout(set = 0, binding = 2 * number) uniform texture2D name##_image;
+#define SAMPLES_ROW(number, name, format, what) layout(set = 0, binding = 2 * number) uniform texture2DMS name##_image;
 #include "resources.def"
 
 // Where the ray through a pixel's position meets view z = 1.

@@ -1,14 +1,16 @@
-// glass.frag - glass over the finished picture, where neither the scene nor the liquid hides it.
+// glass.frag - glass over the picture so far, where neither the scene nor the liquid hides it.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "glass.glsl"
 layout(location = 0) out vec4 color;
+layout(constant_id = 0) const uint NEAR_SIDES = 1u; // liquid may be in front
+layout(constant_id = 1) const uint TESTED = 0u;     // the scene's depth is a target that samples are compared with
 
 // Whether the scene or the liquid is nearer. Liquid is drawn up to half a spacing through the wall that holds it.
 bool is_hidden(ivec2 texel, float z)
 {
-    const float liquid = texelFetch(smooth_depth_image, texel, 0).x;
-    return z > 1.0005 * scene_view_z(texel) || z > liquid + 2.0 * frame.spacing;
+    return (TESTED == 0u && z > 1.0005 * scene_view_z(texel)) ||
+           (NEAR_SIDES != 0u && z > texelFetch(smooth_depth_image, texel, 0).x + 2.0 * frame.spacing);
 }
 
 void main()

@@ -57,6 +57,3 @@ float horizon_share(vec3 point)
     const float begins = 0.3, away = distance(point, frame.ground_centre.xyz) / frame.ground_centre.w;
     return 1.0 - smoothstep(1.0, 1.0 / begins, 1.0 / max(away, 1e-6));
 }
-
-// Of the depth of ground and planes: what lies on them is in front, whatever rounding does.
-#define BEHIND 0.99995

@@ -4,6 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "occlusion.glsl"
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 samples, 1 takes the mean, 2 darkens the scene by it
 
@@ -11,17 +12,6 @@ const int TAPS = 11;
 const float TURNS = 7.0; // of the spiral that they lie on; no common divisor with TAPS
 const float STRENGTH = 1.3;
 const float LARGEST = 64.0; // pixels
-
-ivec2 half_size()
-{
-    return (ivec2(frame.width, frame.height) + 1) / 2;
-}
-
-uint place_of(ivec2 texel)
-{
-    const ivec2 size = half_size(), t = clamp(texel, ivec2(0), size - 1);
-    return uint(t.y * size.x + t.x);
-}
 
 vec3 view_point(ivec2 texel, float z)
 {
@@ -80,57 +70,43 @@ void take_sample(ivec2 half_texel)
 {
     const ivec2 texel = min(2 * half_texel, ivec2(frame.width, frame.height) - 1);
     const float z = scene_view_z(texel);
-    frame.occlusion_samples.at[place_of(half_texel)] = vec2(isinf(z) ? 1.0 : light_left(texel, half_texel, z), z);
+    frame.occlusion_samples.at[occlusion_place(half_texel)] = vec2(isinf(z) ? 1.0 : light_left(texel, half_texel, z), z);
 }
 
 void take_mean(ivec2 half_texel)
 {
-    const vec2 own = frame.occlusion_samples.at[place_of(half_texel)];
+    const vec2 own = frame.occlusion_samples.at[occlusion_place(half_texel)];
     float sum = own.x, weight = 1.0;
     if (!isinf(own.y)) {
         const float near = 0.5 * frame.occlusion_radius + 0.01 * own.y;
         for (int y = -1; y <= 2; y++) {
             for (int x = -1; x <= 2; x++) {
-                const vec2 other = frame.occlusion_samples.at[place_of(half_texel + ivec2(x, y))];
+                const vec2 other = frame.occlusion_samples.at[occlusion_place(half_texel + ivec2(x, y))];
                 const float w = abs(other.y - own.y) < near && (x != 0 || y != 0) ? 1.0 : 0.0;
                 sum += w * other.x;
                 weight += w;
             }
         }
     }
-    frame.occlusion_means.at[place_of(half_texel)] = vec2(sum / weight, own.y);
+    frame.occlusion_means.at[occlusion_place(half_texel)] = vec2(sum / weight, own.y);
 }
 
-// Between the four nearest, those at another depth aside.
 void darken(ivec2 texel)
 {
     const float z = scene_view_z(texel);
     if (isinf(z)) {
         return;
     }
-    const ivec2 low = texel / 2;
-    const vec2 part = 0.5 * vec2(texel & 1);
-    const float near = 0.25 * frame.occlusion_radius + 0.005 * z;
-    float sum = 0.0, weight = 0.0;
-    for (int k = 0; k < 4; k++) {
-        const ivec2 offset = ivec2(k & 1, k >> 1);
-        const vec2 mean = frame.occlusion_means.at[place_of(low + offset)];
-        const vec2 share = mix(1.0 - part, part, vec2(offset));
-        const float w = share.x * share.y * (abs(mean.y - z) < near ? 1.0 : 1e-4);
-        sum += isinf(mean.y) ? 0.0 : w * mean.x;
-        weight += isinf(mean.y) ? 0.0 : w;
-    }
-    const float left = weight > 0.0 ? sum / weight : 1.0;
+    const float left = occlusion_left(texel, z);
     if (left < 1.0) {
-        const vec4 color = imageLoad(scene_color_store, texel);
-        imageStore(scene_color_store, texel, vec4(color.rgb * (1.0 - color.a * (1.0 - left)), color.a));
+        imageStore(scene_color_store, texel, occluded(imageLoad(scene_color_store, texel), left));
     }
 }
 
 void main()
 {
     const ivec2 texel = ivec2(gl_GlobalInvocationID.xy);
-    const ivec2 size = STEP == 2u ? ivec2(frame.width, frame.height) : half_size();
+    const ivec2 size = STEP == 2u ? ivec2(frame.width, frame.height) : occlusion_size();
     if (any(greaterThanEqual(texel, size))) {
         return;
     }

@@ -15,14 +15,12 @@ layout(push_constant) uniform Push
 void main()
 {
     const vec3 direction = pixel_direction(gl_FragCoord.xy), normal = push.plane.xyz;
-    const float above = dot(frame.eye.xyz, normal) + push.plane.w, falls = -dot(direction, normal);
-    const float z = above > 0.0 && falls > 0.0 ? above / falls : -1.0; // from the front alone
+    const float z = (dot(frame.eye.xyz, normal) + push.plane.w) / max(-dot(direction, normal), 1e-9);
     const vec3 point = frame.eye.xyz + z * direction, unit = normalize(direction);
-    const float fade = z < frame.near_plane ? 1.0 : horizon_share(point);
+    const float fade = horizon_share(point);
     if (fade >= 1.0) {
         discard;
     }
     const vec4 light = solid_light(point, normal, -unit, push.material.rgb, push.material.a, 1.0);
     color = vec4(mix(light.rgb, horizon_radiance(unit), fade), (1.0 - fade) * light.a);
-    gl_FragDepth = frame.near_plane / z * BEHIND;
 }

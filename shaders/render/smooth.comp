@@ -194,9 +194,13 @@ void main()
     const ivec2 axis = DIRECTION == 0u ? ivec2(1, 0) : ivec2(0, 1);
     const ivec2 edge = min(texel, ivec2(frame.width, frame.height) - 1 - texel); // as far on both sides
     const int reach = min(min(int(ceil(2.0 * sigma)), LARGEST_REACH), DIRECTION == 0u ? edge.x : edge.y);
+    float smoothed;
     if (METHOD == 0u) {
-        store(texel, narrow_line(texel, axis, value, sigma, reach));
+        smoothed = narrow_line(texel, axis, value, sigma, reach);
     } else {
-        store(texel, bilateral_line(texel, axis, value, sigma, reach));
+        smoothed = bilateral_line(texel, axis, value, sigma, reach);
     }
+    // At the picture's edge there is nothing on one side, and no line to fit. Mesa 25's software driver was seen to give no
+    // number there, from what lies before the buffer: comparisons with that are false, and it must not spread.
+    store(texel, reach > 0 && smoothed > 0.0 ? smoothed : value);
 }

@@ -1,5 +1,6 @@
 // solids.frag - grains and meshes in the light of sun and sky, over a triangle that covers the picture: each pixel once,
-// however many of them lie behind each other.
+// however many of them lie behind each other. With several samples a pixel it is drawn once for each surface that a pixel
+// can show, and lights the samples that see this one by their mean place: inside of a surface once for all of them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -7,15 +8,70 @@
 #include "shadow.glsl"
 #include "lighting.glsl"
 layout(location = 0) out vec4 color;
+layout(constant_id = 0) const uint SAMPLES = 1u;
+layout(constant_id = 1) const uint LAST = 0u; // surface, which takes all samples that are left
+layout(push_constant) uniform Push
+{
+    uint surface;
+};
+
+vec4 normal_depth_at(ivec2 texel, int k)
+{
+    if (SAMPLES == 1u) {
+        return texelFetch(scene_normals_image, texel, 0);
+    }
+    return texelFetch(normal_samples_image, texel, k);
+}
+
+vec4 material_at(ivec2 texel, int k)
+{
+    if (SAMPLES == 1u) {
+        return texelFetch(color_image, texel, 0);
+    }
+    return texelFetch(material_samples_image, texel, k);
+}
+
+// Whether two samples may share their light: turned by less than 10 degrees to each other, and less than two pixels apart.
+bool are_alike(vec4 a, vec4 b)
+{
+    return dot(a.xyz, b.xyz) > 0.985 && abs(a.w - b.w) < 2.0 * a.w / frame.focal;
+}
+
+// The samples of the surface, a bit each; none where the pixel shows fewer. Loops end with their condition: software
+// drivers then skip them wherever one surface fills the pixels.
+uint samples_of_surface(ivec2 texel)
+{
+    uint left = 0u;
+    for (int k = 0; k < int(SAMPLES); k++) {
+        left |= normal_depth_at(texel, k).w != 0.0 ? 1u << k : 0u;
+    }
+    uint own = left;
+    for (uint s = 0u; left != 0u && s <= surface; s++) {
+        own = left;
+        if (s < LAST) {
+            const vec4 first = normal_depth_at(texel, findLSB(left));
+            for (int k = 0; k < int(SAMPLES); k++) {
+                own &= are_alike(first, normal_depth_at(texel, k)) ? ~0u : ~(1u << k);
+            }
+        }
+        left &= ~own;
+        own = s == surface ? own : 0u;
+    }
+    return own;
+}
 
 void main()
 {
     const ivec2 texel = ivec2(gl_FragCoord.xy);
-    const vec4 normal_depth = texelFetch(scene_normals_image, texel, 0);
-    if (normal_depth.w == 0.0) {
+    const uint samples = SAMPLES > 1u ? samples_of_surface(texel) : normal_depth_at(texel, 0).w != 0.0 ? 1u : 0u;
+    if (samples == 0u) {
         discard;
     }
-    const vec4 material = texelFetch(color_image, texel, 0); // rgb, roughness
-    const vec3 point = world_point_at(gl_FragCoord.xy, normal_depth.w), to_eye = normalize(frame.eye.xyz - point);
-    color = solid_light(point, normalize(normal_depth.xyz), to_eye, material.rgb, material.a, 1.0);
+    color = vec4(0.0);
+    for (uint lights = min(samples, 1u); lights > 0u; lights--) {
+        const vec4 normal_depth = normal_depth_at(texel, findLSB(samples)), material = material_at(texel, findLSB(samples));
+        const vec3 point = world_point_at(gl_FragCoord.xy, normal_depth.w), to_eye = normalize(frame.eye.xyz - point);
+        color = solid_light(point, normalize(normal_depth.xyz), to_eye, material.rgb, material.a, 1.0);
+    }
+    gl_SampleMask[0] = int(samples);
 }

@@ -253,6 +253,26 @@ static void set_solids(MoteRenderer *renderer)
     }
 }
 
+// A pixel of a debug view or of a layer is of one thing, and pictures of many samples have smooth edges by themselves: those samples lie
+// all over the pixel, and each of them over a pixel of its own again would blur it.
+static void set_samples(MoteRenderer *renderer)
+{
+    Frame *frame = &renderer->frame;
+    const MoteRenderScene *scene = frame->scene;
+    const bool several = frame->view == VIEW_liquid && frame->picture->samples == 1 && !frame->picture->layers;
+    frame->samples = several ? mote_renderer_multisampling(renderer, scene->picture.multisampling) : 1;
+    frame->edges = frame->constants.has_bodies != 0 ? EDGES_SOLIDS | EDGES_BODIES : 0;
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        frame->edges |= scene->shapes[i].look == MOTE_LOOK_SOLID ? EDGES_SOLIDS : 0;
+        frame->edges |= scene->shapes[i].look == MOTE_LOOK_GLASS ? EDGES_GLASS : 0;
+    }
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        frame->edges |= scene->instances[i].look == MOTE_LOOK_GLASS ? EDGES_GLASS : 0;
+    }
+    frame->scene_samples = (frame->edges & EDGES_SOLIDS) != 0 ? frame->samples : 1;
+    frame->constants.edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0;
+}
+
 // The sun's maps: a square of the smallest size that holds the particles and the bounded shapes, seen along its light.
 // The size goes in steps and the centre by whole texels, so that shadows do not crawl while the liquid moves.
 static void set_sun(FrameConstants *c, const Frame *frame, const MeshSet *meshes)
@@ -330,13 +350,15 @@ static MoteResult set_constants(MoteRenderer *renderer)
     c->height = frame->picture->height;
     c->view = frame->view;
     c->shadow_size = SUN_SIZE;
-    c->pixels = renderer->pixels.address;
     set_liquid(c, &frame->scene->liquid, frame);
     set_sky_and_ground(c, frame->scene);
     set_solids(renderer);
+    set_samples(renderer);
     set_sun(c, frame, &renderer->meshes);
     frame_set_jitter(renderer, 0);
-    MoteResult result = set_materials(renderer);
+    MoteResult result = renderer_resize(renderer, c->width, c->height, frame->samples, frame->edges);
+    c->pixels = renderer->pixels.address;
+    result = result == MOTE_OK ? set_materials(renderer) : result;
     result = result == MOTE_OK ? set_particles(renderer) : result;
     return result == MOTE_OK ? bodies_prepare(&renderer->device, &renderer->meshes, frame, &renderer->bodies) : result;
 }
@@ -606,7 +628,6 @@ static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const M
     result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;
     result = result == MOTE_OK ? mesh_set_move(&renderer->device, &renderer->meshes, scene->poses, scene->pose_count)
                                : result;
-    result = result == MOTE_OK ? renderer_resize(renderer, picture->width, picture->height) : result;
     if (result != MOTE_OK) {
         return result;
     }

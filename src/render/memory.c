@@ -160,7 +160,7 @@ void buffer_flush(Device *device, Buffer *buffer)
 // ---- Images ------------------------------------------------------------------------------------------------
 
 MoteResult picture_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
-                          VkImageUsageFlags usage, Picture *out)
+                          uint32_t samples, VkImageUsageFlags usage, Picture *out)
 {
     memset(out, 0, sizeof *out);
     const bool depth = format == VK_FORMAT_D32_SFLOAT;
@@ -170,7 +170,7 @@ MoteResult picture_create(Device *device, const char *name, VkFormat format, uin
                                     .extent = {width, height, 1},
                                     .mipLevels = 1,
                                     .arrayLayers = 1,
-                                    .samples = VK_SAMPLE_COUNT_1_BIT,
+                                    .samples = (VkSampleCountFlagBits)samples,
                                     .usage = usage};
     const VmaAllocationCreateInfo allocation = {.usage = VMA_MEMORY_USAGE_AUTO};
     VkResult result =

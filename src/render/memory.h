@@ -41,9 +41,9 @@ typedef struct Picture {
     uint32_t width, height;
 } Picture;
 
-// A 2D image in VK_IMAGE_LAYOUT_UNDEFINED, without mip levels.
+// A 2D image in VK_IMAGE_LAYOUT_UNDEFINED, without mip levels. `samples` a pixel: a power of two that the device has.
 MoteResult picture_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
-                          VkImageUsageFlags usage, Picture *out);
+                          uint32_t samples, VkImageUsageFlags usage, Picture *out);
 void picture_destroy(Device *device, Picture *picture); // an empty struct is fine
 
 // Bytes of all buffers and images that were allocated for `device` and not destroyed.

@@ -92,9 +92,9 @@ static VkResult create_graphics(MoteRenderer *renderer, const GraphicsPipeline *
         .depthBiasEnable = info->depth_bias_slope != 0.0f,
         .depthBiasSlopeFactor = info->depth_bias_slope,
         .lineWidth = 1.0f};
-    const VkPipelineMultisampleStateCreateInfo samples = {.sType =
-                                                              VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-                                                          .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+    const VkPipelineMultisampleStateCreateInfo samples = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = info->samples > 1 ? (VkSampleCountFlagBits)info->samples : VK_SAMPLE_COUNT_1_BIT};
     const VkPipelineDepthStencilStateCreateInfo depth = {.sType =
                                                              VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
                                                          .depthTestEnable = info->depth_test,
@@ -130,6 +130,8 @@ MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeli
 {
     *out = VK_NULL_HANDLE;
     const char *names[2] = {info->vertex, info->fragment};
+    const VkSpecializationMapEntry entries[2] = {{0, 0, sizeof(uint32_t)}, {1, sizeof(uint32_t), sizeof(uint32_t)}};
+    const VkSpecializationInfo constants = {2, entries, sizeof info->values, info->values};
     const VkShaderStageFlagBits kinds[2] = {VK_SHADER_STAGE_VERTEX_BIT, VK_SHADER_STAGE_FRAGMENT_BIT};
     VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
     VkPipelineShaderStageCreateInfo stages[2];
@@ -142,7 +144,8 @@ MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeli
                 (VkPipelineShaderStageCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                   .stage = kinds[i],
                                                   .module = modules[i],
-                                                  .pName = "main"};
+                                                  .pName = "main",
+                                                  .pSpecializationInfo = i == 1 ? &constants : NULL};
         }
     }
     if (result == MOTE_OK) {
@@ -270,7 +273,7 @@ void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets
     vkCmdBeginRendering(commands, &info);
     const VkViewport viewport = {0.0f, 0.0f, (float)size->width, (float)size->height, 0.0f, 1.0f};
     vkCmdSetViewport(commands, 0, 1, &viewport);
-    vkCmdSetScissor(commands, 0, 1, &area);
+    vkCmdSetScissor(commands, 0, 1, targets->area != NULL ? targets->area : &area);
 }
 
 // ---- Simple passes -----------------------------------------------------------------------------------------

@@ -10,12 +10,14 @@
 
 // ---- The tables as data ------------------------------------------------------------------------------------
 
-typedef enum ImageSize { SIZE_FULL, SIZE_HALF, SIZE_SUN, SIZE_LIGHT, SIZE_SKY } ImageSize;
+typedef enum ImageSize { SIZE_FULL, SIZE_HALF, SIZE_SUN, SIZE_LIGHT, SIZE_SKY, SIZE_SAMPLES } ImageSize;
 enum {
     USAGE_ALL = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
     USAGE_STORED = USAGE_ALL | VK_IMAGE_USAGE_STORAGE_BIT,
     USAGE_TARGET = USAGE_STORED | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
     USAGE_DEPTH = USAGE_ALL | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT,
+    USAGE_COLOR_SAMPLES = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+    USAGE_DEPTH_SAMPLES = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT,
 };
 
 typedef struct ImageRow {
@@ -23,11 +25,16 @@ typedef struct ImageRow {
     VkFormat format;
     ImageSize size;
     VkImageUsageFlags usage;
+    uint32_t edges; // EDGES_ bit of SIZE_SAMPLES
 } ImageRow;
 static const ImageRow image_rows[IMAGE_COUNT] = {
 #define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage)                                     \
     [binding] = {#name, VK_FORMAT_##format, SIZE_##size, USAGE_##usage},
 #define DEPTH_ROW(binding, name, size) [binding] = {#name, VK_FORMAT_D32_SFLOAT, SIZE_##size, USAGE_DEPTH},
+#define SAMPLES_ROW(binding, name, format, what)                                                                       \
+    [binding] = {#name, VK_FORMAT_##format, SIZE_SAMPLES,                                                              \
+                 VK_FORMAT_##format == VK_FORMAT_D32_SFLOAT ? USAGE_DEPTH_SAMPLES : USAGE_COLOR_SAMPLES,               \
+                 EDGES_##what},
 #include "render/resources.def"
 };
 
@@ -204,14 +211,29 @@ static void destroy_images(MoteRenderer *renderer)
     renderer->has_picture = renderer->has_layers = false;
 }
 
-static VkExtent2D image_extent(const ImageRow *row, uint32_t width, uint32_t height)
+// How large the images are, and of how many samples a pixel where they can have several.
+typedef struct ImageScale {
+    uint32_t width, height, samples;
+    uint32_t edges; // EDGES_ bits
+} ImageScale;
+
+static VkExtent2D image_extent(const ImageRow *row, const ImageScale *scale)
 {
-    const VkExtent2D sizes[] = {[SIZE_FULL] = {width, height},
+    const uint32_t width = scale->width, height = scale->height;
+    const VkExtent2D full = {width, height}, none = {1, 1};
+    const VkExtent2D sizes[] = {[SIZE_FULL] = full,
+                                [SIZE_SAMPLES] = (row->edges & scale->edges) != 0 ? full : none,
                                 [SIZE_HALF] = {(width + 1) / 2, (height + 1) / 2},
                                 [SIZE_SUN] = {SUN_SIZE, SUN_SIZE},
                                 [SIZE_LIGHT] = {LIGHT_SIZE, LIGHT_SIZE},
                                 [SIZE_SKY] = {SKY_WIDTH, SKY_HEIGHT}};
     return sizes[row->size];
+}
+
+// What shaders know as an image of several samples must have several: all devices have four.
+static uint32_t image_samples(const ImageRow *row, const ImageScale *scale)
+{
+    return row->size != SIZE_SAMPLES ? 1 : scale->samples > 1 ? scale->samples : 4;
 }
 
 static uint32_t pixel_bytes(VkFormat format)
@@ -228,39 +250,55 @@ static uint32_t pixel_bytes(VkFormat format)
 
 // Software drivers hand out memory that is not there and stop the program when it is used: what cannot fit is refused
 // before.
-static MoteResult check_memory(const MoteRenderer *renderer, uint32_t width, uint32_t height)
+static MoteResult check_memory(const MoteRenderer *renderer, const ImageScale *scale)
 {
     const uint64_t buffers = 4 * 8; // bytes a pixel: pixels, display, splats, smooth_planes
-    uint64_t bytes = (uint64_t)width * height * buffers;
+    uint64_t bytes = (uint64_t)scale->width * scale->height * buffers;
     for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
-        const VkExtent2D size = image_extent(&image_rows[i], width, height);
-        bytes += (uint64_t)size.width * size.height * pixel_bytes(image_rows[i].format);
+        const ImageRow *row = &image_rows[i];
+        const VkExtent2D size = image_extent(row, scale);
+        bytes += (uint64_t)size.width * size.height * image_samples(row, scale) * pixel_bytes(row->format);
     }
     const MoteDeviceInfo *info = &renderer->device.info;
     if (bytes > info->memory_bytes) {
         const double gib = 1.0 / (1u << 30);
         return mote_fail(MOTE_ERROR_MEMORY,
                          "a picture of %u x %u pixels takes %.1f GiB, more than the %.1f GiB of %s: draw a smaller one",
-                         width, height, (double)bytes * gib, (double)info->memory_bytes * gib, info->name);
+                         scale->width, scale->height, (double)bytes * gib, (double)info->memory_bytes * gib,
+                         info->name);
     }
     return MOTE_OK;
 }
 
-MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height)
+uint32_t mote_renderer_multisampling(const MoteRenderer *renderer, uint32_t wanted)
 {
-    if (renderer->width == width && renderer->height == height) {
+    const VkPhysicalDeviceLimits *limits = &renderer->device.limits;
+    const VkSampleCountFlags counts = limits->framebufferColorSampleCounts & limits->framebufferDepthSampleCounts &
+                                      limits->sampledImageColorSampleCounts & limits->sampledImageDepthSampleCounts;
+    uint32_t samples = MOTE_MULTISAMPLING_MOST;
+    while (samples > 1 && (samples > wanted || (counts & samples) == 0)) {
+        samples /= 2;
+    }
+    return samples;
+}
+
+MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height, uint32_t samples, uint32_t edges)
+{
+    const ImageScale scale = {width, height, samples, samples > 1 ? edges : 0};
+    if (renderer->width == width && renderer->height == height && renderer->samples == samples &&
+        renderer->sampled == scale.edges) {
         return MOTE_OK;
     }
-    MoteResult result = check_memory(renderer, width, height);
+    MoteResult result = check_memory(renderer, &scale);
     if (result != MOTE_OK) {
         return result;
     }
     destroy_images(renderer);
     for (uint32_t i = 0; i < IMAGE_COUNT && result == MOTE_OK; i++) {
         const ImageRow *row = &image_rows[i];
-        const VkExtent2D size = image_extent(row, width, height);
-        result = picture_create(&renderer->device, row->name, row->format, size.width, size.height, row->usage,
-                                &renderer->images[i]);
+        const VkExtent2D size = image_extent(row, &scale);
+        result = picture_create(&renderer->device, row->name, row->format, size.width, size.height,
+                                image_samples(row, &scale), row->usage, &renderer->images[i]);
     }
     if (result == MOTE_OK) {
         result =
@@ -274,6 +312,9 @@ MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t heig
     write_descriptors(renderer);
     renderer->width = width;
     renderer->height = height;
+    renderer->samples = samples;
+    renderer->image_sets++;
+    renderer->sampled = scale.edges;
     return MOTE_OK;
 }
 

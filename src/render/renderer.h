@@ -14,6 +14,7 @@ typedef struct Material Material;
 typedef enum Resource {
 #define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage) RESOURCE_##name = (binding),
 #define DEPTH_ROW(binding, name, size)                                             RESOURCE_##name = (binding),
+#define SAMPLES_ROW(binding, name, format, what)                                   RESOURCE_##name = (binding),
 #include "render/resources.def"
     RESOURCE_IMAGE_END,
     RESOURCE_BEFORE_BUFFERS = RESOURCE_IMAGE_END - 1,
@@ -23,6 +24,9 @@ typedef enum Resource {
 } Resource;
 
 enum { IMAGE_COUNT = RESOURCE_IMAGE_END };
+// What is drawn with several samples a pixel, as bits: images for it are as large as the picture, others a texel.
+enum { EDGES_SOLIDS = 1, EDGES_BODIES = 2, EDGES_GLASS = 4 };
+enum { USUAL_SAMPLES = 4 }; // a pixel: what passes make their pipelines for until a picture wants others
 enum { SKY_WIDTH = 512, SKY_HEIGHT = 256 };
 enum { SUN_SIZE = 1024, LIGHT_SIZE = 256 }; // texels a side of the sun's maps of solids and of liquid
 
@@ -47,10 +51,13 @@ struct Frame {
     ViewId view;
     char channel[64]; // of VIEW_channel
     MoteRenderChannel channel_values;
-    bool liquid;      // the surface passes run
-    bool spheres;     // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
-    bool grains;      // solid particles are drawn as spheres of the scene
-    bool needs_index; // who is in front at each pixel
+    bool liquid;            // the surface passes run
+    bool spheres;           // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
+    bool grains;            // solid particles are drawn as spheres of the scene
+    bool needs_index;       // who is in front at each pixel
+    uint32_t samples;       // a pixel, of what has edges: 1, 2, 4 or 8
+    uint32_t edges;         // EDGES_ bits
+    uint32_t scene_samples; // the same of the scene: 1 where it has no edges of solids
     FrameConstants constants;
 };
 
@@ -61,7 +68,10 @@ struct MoteRenderer {
     bool compute_splat; // else quads
 
     Picture images[IMAGE_COUNT];
+    uint64_t image_sets;    // how many times they were made
     uint32_t width, height; // of the images; 0 before the first picture
+    uint32_t samples;       // a pixel of those images that can have several
+    uint32_t sampled;       // what has edges in those images: EDGES_ bits
 
     VkDescriptorSetLayout set_layout;
     VkPipelineLayout pipeline_layout;
@@ -123,6 +133,8 @@ typedef struct GraphicsPipeline {
     bool depth_test, depth_write;
     VkCompareOp depth_compare; // if depth_test
     float depth_bias_slope;
+    uint32_t samples;   // a pixel; 0 is 1
+    uint32_t values[2]; // specialisation constants of the fragment shader
 } GraphicsPipeline;
 // Vertices are fetched by address, not by attribute.
 MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeline *info, VkPipeline *out);
@@ -141,11 +153,12 @@ void pass_transfer_barrier(VkCommandBuffer commands);
 void pass_before_transfer_barrier(VkCommandBuffer commands);
 // Between two times of rendering of one pass, of which the second reads or adds to what the first drew.
 void pass_attachment_barrier(VkCommandBuffer commands);
-// Begins rendering to these images over their whole size; any may be NULL. Clear values NULL: what is there is loaded.
+// Begins rendering to these images; any may be NULL. Clear values NULL: what is there is loaded.
 typedef struct RenderTargets {
     const Picture *color, *color2, *depth;
     const VkClearColorValue *clear_color; // of both
     const float *clear_depth;
+    const VkRect2D *area; // that is drawn to; NULL is all of it, which is what is cleared in any case
 } RenderTargets;
 void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets);
 

@@ -216,9 +216,9 @@ static uint64_t hash_inputs(const MoteRenderer *renderer, const EnvironmentPass 
         vec4 sun_direction, sun_radiance, sky_color, ground_color;
         float turn, brightness;
         uint32_t kind, ground_visible;
-        uint32_t width, height; // of the picture that is drawn: with another, all images are new
-    } inputs = {c->sun_direction,  c->sun_radiance, c->sky_color,      c->ground_color, c->sky_turn,
-                c->sky_brightness, c->sky_kind,     c->ground_visible, renderer->width, renderer->height};
+        uint64_t images; // which of all that were made: the map is one of them
+    } inputs = {c->sun_direction,  c->sun_radiance, c->sky_color,      c->ground_color,     c->sky_turn,
+                c->sky_brightness, c->sky_kind,     c->ground_visible, renderer->image_sets};
     const uint64_t hash = hash_bytes(HASH_START, &inputs, sizeof inputs);
     const bool picture = c->sky_kind == MOTE_SKY_IMAGE;
     return picture ? hash_bytes(hash, pass->path, strlen(pass->path)) : hash;

@@ -24,6 +24,7 @@ MoteResult occlusion_record(MoteRenderer *renderer, void *state, VkCommandBuffer
     if (result != MOTE_OK) {
         return result;
     }
+    constants->has_occlusion = 1;
     constants->occlusion_samples = pass->buffer.address;
     constants->occlusion_means = pass->buffer.address + bytes;
     for (uint32_t step = 0; step < STEPS; step++) {

@@ -1,0 +1,75 @@
+// resolve.c - the scene's samples become the one light, depth and normal a pixel that all passes behind it work with
+// (shaders/render/resolve.frag). Where there is one sample a pixel, the scene pass has drawn them already.
+#include "render/renderer.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+typedef struct ResolvePass {
+    VkPipeline pipelines[2]; // without and with the normals of grains and meshes; each comes with its first use
+    uint32_t samples;        // that they are for
+} ResolvePass;
+
+static void destroy_pipelines(MoteRenderer *renderer, ResolvePass *pass)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        vkDestroyPipeline(renderer->device.handle, pass->pipelines[i], NULL);
+        pass->pipelines[i] = VK_NULL_HANDLE;
+    }
+}
+
+static MoteResult create_pipeline(MoteRenderer *renderer, ResolvePass *pass, bool bodies)
+{
+    if (pass->samples != renderer->frame.scene_samples) {
+        destroy_pipelines(renderer, pass);
+        pass->samples = renderer->frame.scene_samples;
+    }
+    const GraphicsPipeline info = {.vertex = "backdrop.vert",
+                                   .fragment = "resolve.frag",
+                                   .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                                   .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
+                                   .color_format2 = bodies ? VK_FORMAT_R32G32B32A32_SFLOAT : VK_FORMAT_UNDEFINED,
+                                   .depth_format = VK_FORMAT_D32_SFLOAT,
+                                   .depth_test = true,
+                                   .depth_write = true,
+                                   .depth_compare = VK_COMPARE_OP_ALWAYS,
+                                   .values = {pass->samples, bodies}};
+    return pass->pipelines[bodies] != VK_NULL_HANDLE
+               ? MOTE_OK
+               : pipeline_create_graphics(renderer, &info, &pass->pipelines[bodies]);
+}
+
+MoteResult resolve_create(MoteRenderer *renderer, void **state)
+{
+    (void)renderer;
+    *state = calloc(1, sizeof(ResolvePass));
+    return *state != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+}
+
+MoteResult resolve_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+{
+    ResolvePass *pass = state;
+    if (renderer->frame.scene_samples == 1) {
+        return MOTE_OK;
+    }
+    const bool bodies = renderer->frame.constants.has_bodies != 0;
+    const MoteResult result = create_pipeline(renderer, pass, bodies);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_scene_color],
+                                                    .color2 = bodies ? &renderer->images[RESOURCE_scene_normals] : NULL,
+                                                    .depth = &renderer->images[RESOURCE_scene_depth]});
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[bodies], NULL, 0);
+    vkCmdDraw(commands, 3, 1, 0, 0);
+    vkCmdEndRendering(commands);
+    return MOTE_OK;
+}
+
+void resolve_destroy(MoteRenderer *renderer, void *state)
+{
+    if (state != NULL) {
+        destroy_pipelines(renderer, state);
+        free(state);
+    }
+}
