@@ -211,6 +211,17 @@ static MoteResult draw(Run *run, uint32_t samples)
     return result;
 }
 
+// Where edges are drawn with fewer samples a pixel than the scene wants.
+static void say_samples(const Run *run)
+{
+    const MotePictureLook *look = SCENE_AT(&run->scene->values, picture, 0);
+    const uint32_t samples = mote_renderer_multisampling(run->renderer, look->multisampling);
+    if (samples < look->multisampling && run->settings->samples == 1 && !run->settings->quiet) {
+        fprintf(stderr, "mote: picture.multisampling is %u, drawing with %u, the next number that %s has\n",
+                look->multisampling, samples, mote_renderer_device(run->renderer)->name);
+    }
+}
+
 // Draws a picture for nobody, so that a wrong camera, size or channel, or a device that cannot do it, shows before
 // hours of simulation and before any file is made.
 static MoteResult rehearse(Run *run)
@@ -223,6 +234,7 @@ static MoteResult rehearse(Run *run)
             break;
         }
     }
+    say_samples(run);
     return result == MOTE_OK ? draw(run, 1) : result;
 }
 
