@@ -5,8 +5,8 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
-layout(location = 0) centroid in vec3 point;
-layout(location = 1) centroid in vec3 normal;
+layout(location = 0) in vec3 point;
+layout(location = 1) in vec3 normal;
 layout(location = 2) flat in vec4 material; // rgb, roughness
 layout(location = 3) flat in float size;    // m
 layout(location = 0) out vec4 color;

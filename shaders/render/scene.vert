@@ -3,8 +3,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "shapes.glsl"
-layout(location = 0) centroid out vec3 point; // within the triangle, where that covers a part of a pixel
-layout(location = 1) centroid out vec3 normal;
+layout(location = 0) out vec3 point;
+layout(location = 1) out vec3 normal;
 layout(location = 2) flat out vec4 material; // rgb, roughness
 layout(location = 3) flat out float size;    // m
 
