@@ -1,7 +1,7 @@
 // test_threads.c - the CPU backend's threads: every part of every job is done once, whether the threads turn, sleep or
 // are kept from running, and a job's results are there when it returns.
 #define _DEFAULT_SOURCE // usleep
-#include "cpu/threads.h"
+#include "base/threads.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

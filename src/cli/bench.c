@@ -81,16 +81,32 @@ static int thread_count(const Settings *settings)
 
 // What is noted of each frame.
 typedef struct FrameNotes {
+    PaceMaker *pace_maker;
     double *step_times; // ms, the mean of the frame's steps
     double *paces;      // of the machine, before the first frame and after each
 } FrameNotes;
 
+static MoteResult frame_notes_create(uint32_t frames, int threads, FrameNotes *out)
+{
+    out->pace_maker = pace_maker_create(threads);
+    out->step_times = calloc(frames, sizeof *out->step_times);
+    out->paces = calloc((size_t)frames + 1, sizeof *out->paces);
+    const bool made = out->pace_maker != NULL && out->step_times != NULL && out->paces != NULL;
+    return made ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for the times of %u frames", frames);
+}
+
+static void frame_notes_destroy(FrameNotes *notes)
+{
+    pace_maker_destroy(notes->pace_maker);
+    free(notes->step_times);
+    free(notes->paces);
+}
+
 // `notes` may be NULL.
-static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32_t substeps, int threads,
-                             const FrameNotes *notes)
+static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32_t substeps, const FrameNotes *notes)
 {
     if (notes != NULL) {
-        notes->paces[0] = pace_now(threads);
+        notes->paces[0] = pace_now(notes->pace_maker);
     }
     for (uint32_t f = 0; f < frames; f++) {
         const double start = clock_seconds();
@@ -100,7 +116,7 @@ static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32
         }
         if (notes != NULL) {
             notes->step_times[f] = 1e3 * (clock_seconds() - start) / substeps;
-            notes->paces[f + 1] = pace_now(threads);
+            notes->paces[f + 1] = pace_now(notes->pace_maker);
         }
     }
     return MOTE_OK;
@@ -109,10 +125,10 @@ static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32
 static void summarise_times(const FrameNotes *notes, uint32_t frames, Result *out)
 {
     const uint32_t quiet = pace_keep_quiet(notes->step_times, notes->paces, frames);
-    out->pace = times_of(notes->paces, frames + 1);
     out->quiet_share = (double)quiet / frames;
     out->quiet = times_of(notes->step_times, quiet);
     out->all = times_of(notes->step_times, frames);
+    out->pace = times_of(notes->paces, frames + 1);
 }
 
 static void summarise_stages(MoteWorld *world, Result *out)
@@ -161,7 +177,7 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
     if (result == MOTE_OK) {
         // A run of its own, so that the measured one begins with the scene's first step.
         result = mote_simulation_create(scene, &settings->backend, &simulation);
-        result = result == MOTE_OK ? run_frames(simulation, settings->warm_up, 1, 1, NULL) : result;
+        result = result == MOTE_OK ? run_frames(simulation, settings->warm_up, 1, NULL) : result;
         mote_simulation_destroy(simulation);
         simulation = NULL;
     }
@@ -170,14 +186,11 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
         MoteWorld *world = mote_simulation_world(simulation);
         const MoteSettings solver = mote_world_settings(world);
         const uint32_t frames = (settings->steps + solver.substeps - 1) / solver.substeps;
-        notes.step_times = calloc(2 * (size_t)frames + 1, sizeof *notes.step_times);
-        notes.paces = notes.step_times + frames;
-        if (notes.step_times == NULL) {
-            result = mote_fail(MOTE_ERROR_MEMORY, "no memory for %u times", frames);
-        } else {
+        result = frame_notes_create(frames, thread_count(settings), &notes);
+        if (result == MOTE_OK) {
             mote_world_reset_timings(world);
             const uint64_t waits = mote_world_host_waits(world);
-            result = run_frames(simulation, frames, solver.substeps, thread_count(settings), &notes);
+            result = run_frames(simulation, frames, solver.substeps, &notes);
             out->waits = (double)(mote_world_host_waits(world) - waits) / (frames * solver.substeps);
         }
         MoteStatistics statistics;
@@ -198,7 +211,7 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
             result = render_bench_measure(&settings->render, simulation, &out->render);
         }
     }
-    free(notes.step_times);
+    frame_notes_destroy(&notes);
     mote_simulation_destroy(simulation);
     mote_scene_destroy(scene);
     return result;

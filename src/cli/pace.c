@@ -1,44 +1,77 @@
 #include "cli/pace.h"
 
 #include "base/clock.h"
-#include <stdbool.h>
+#include "base/threads.h"
+#include <stdlib.h>
 
 enum { POINTS = 1024, LISTED = 32, REPEATS = 10 };
 
-// Alone on a core, the loop's times differ by a few hundredths; beside a busy thread on the same core it takes 1.4 to
+// With a core alone the loop's times differ by a few hundredths; beside a busy thread on the same core it takes 1.4 to
 // 1.8 times as long (docs/performance.md).
 static const double QUIET_LIMIT = 1.15;
 
-// Sums a weight over listed points, as the solver's loops do: loads by index, short sums. 144 KiB, so that what it
-// measures is the core and not the memory. It is not one of the solver's kernels, for their speed is what is measured.
-typedef struct Points {
-    float at[POINTS][4];
-    uint32_t list[POINTS][LISTED];
-} Points;
+struct PaceMaker {
+    Threads *threads;
+    // The loop sums a weight over listed points, as the solver's loops do: loads by index, short sums. 144 KiB,
+    // so that what it measures is the core and not the memory. It is not one of the solver's kernels, for their speed
+    // is what is measured.
+    float points[POINTS][4];
+    uint32_t lists[POINTS][LISTED];
+    double *times; // by thread
+};
 
-static void make_points(Points *points)
+static uint32_t next_random(uint32_t *random)
+{
+    *random = *random * 1664525u + 1013904223u;
+    return *random >> 8;
+}
+
+static void fill(PaceMaker *maker)
 {
     uint32_t random = 1;
     for (uint32_t i = 0; i < POINTS; i++) {
         for (int axis = 0; axis < 4; axis++) {
-            random = random * 1664525u + 1013904223u;
-            points->at[i][axis] = (float)(random >> 8) * 0x1p-24f;
+            maker->points[i][axis] = (float)next_random(&random) * 0x1p-24f;
         }
         for (int k = 0; k < LISTED; k++) {
-            random = random * 1664525u + 1013904223u;
-            points->list[i][k] = (random >> 8) % POINTS;
+            maker->lists[i][k] = next_random(&random) % POINTS;
         }
     }
 }
 
-static float sum_weights(const Points *points)
+PaceMaker *pace_maker_create(int threads)
+{
+    PaceMaker *maker = calloc(1, sizeof *maker);
+    if (maker == NULL) {
+        return NULL;
+    }
+    maker->threads = threads_create(threads);
+    maker->times = calloc((size_t)threads, sizeof *maker->times);
+    if (maker->threads == NULL || maker->times == NULL) {
+        pace_maker_destroy(maker);
+        return NULL;
+    }
+    fill(maker);
+    return maker;
+}
+
+void pace_maker_destroy(PaceMaker *maker)
+{
+    if (maker != NULL) {
+        threads_destroy(maker->threads);
+        free(maker->times);
+        free(maker);
+    }
+}
+
+static float sum_weights(const PaceMaker *maker)
 {
     float sum = 0.0f;
     for (uint32_t i = 0; i < POINTS; i++) {
-        const float *p = points->at[i];
+        const float *p = maker->points[i];
         float own = 0.0f;
         for (int k = 0; k < LISTED; k++) {
-            const float *q = points->at[points->list[i][k]];
+            const float *q = maker->points[maker->lists[i][k]];
             const float x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2];
             const float left = 1.0f - (x * x + y * y + z * z);
             own += left > 0.0f ? left * left * left : 0.0f;
@@ -48,29 +81,26 @@ static float sum_weights(const Points *points)
     return sum;
 }
 
-double pace_now(int threads)
+static void time_core(void *context, int part, int thread)
 {
-    static Points points;
-    static bool made = false;
-    if (!made) {
-        make_points(&points);
-        made = true;
+    (void)thread;
+    PaceMaker *maker = context;
+    volatile float sink = sum_weights(maker); // brings the points into the core's own caches
+    const double start = clock_seconds();
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
+        sink = sink + sum_weights(maker);
     }
+    maker->times[part] = 1e3 * (clock_seconds() - start);
+}
+
+double pace_now(PaceMaker *maker)
+{
+    const int threads = threads_count(maker->threads);
+    threads_run(maker->threads, threads, time_core, maker); // long enough for each thread to take one
     double slowest = 0.0;
-    volatile float sink = 0.0f;
-#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(max : slowest)
     for (int t = 0; t < threads; t++) {
-        float sum = sum_weights(&points); // brings the points into the core's own caches
-        const double start = clock_seconds();
-        for (int repeat = 0; repeat < REPEATS; repeat++) {
-            sum += sum_weights(&points);
-        }
-        const double took = 1e3 * (clock_seconds() - start);
-        slowest = took > slowest ? took : slowest;
-#pragma omp atomic write
-        sink = sum;
+        slowest = maker->times[t] > slowest ? maker->times[t] : slowest;
     }
-    (void)sink;
     return slowest;
 }
 

@@ -2,7 +2,7 @@
 #ifndef MOTE_CPU_BACKEND_H
 #define MOTE_CPU_BACKEND_H
 
-#include "cpu/threads.h"
+#include "base/threads.h"
 #include "solver/backend.h"
 
 // Runs invocations begin to end - 1 of a kernel. `begin` is a multiple of CPU_RANGE_STEP, unless one portable kernel is

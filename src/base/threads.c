@@ -1,5 +1,5 @@
 #define _GNU_SOURCE // sched_getaffinity
-#include "cpu/threads.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 // threads.h - a few threads that share the parts of one job after another. OpenMP's wait for the next job by turning in
 // circles for milliseconds, which a library cannot change: beside one other busy program a step took ten times as long
 // as it should. These turn for some microseconds, which bridges the gap between two kernels, and then sleep.
-#ifndef MOTE_CPU_THREADS_H
-#define MOTE_CPU_THREADS_H
+#ifndef MOTE_BASE_THREADS_H
+#define MOTE_BASE_THREADS_H
 
 typedef struct Threads Threads;
 
