@@ -253,8 +253,8 @@ static void set_solids(MoteRenderer *renderer)
     }
 }
 
-// A pixel of a debug view or of a layer is of one thing, and pictures of many samples have smooth edges by themselves: those samples lie
-// all over the pixel, and each of them over a pixel of its own again would blur it.
+// A pixel of a debug view or of a layer is of one thing, and pictures of many samples have smooth edges by themselves:
+// those samples lie all over the pixel, and each of them over a pixel of its own again would blur it.
 static void set_samples(MoteRenderer *renderer)
 {
     Frame *frame = &renderer->frame;
