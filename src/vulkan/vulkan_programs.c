@@ -112,7 +112,7 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t wi
     const VkSpecializationInfo constants = {2, entries, sizeof values, values};
     const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                               .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                        .flags = program >= PROGRAM_SEARCH_COUNT ? subgroups : 0,
+                                                        .flags = program == PROGRAM_SEARCH_COUNT ? subgroups : 0,
                                                         .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                         .module = module,
                                                         .pName = "main",
@@ -137,6 +137,8 @@ static bool has_variants(ProgramId program)
     case KERNEL_ID_density_delta:
     case KERNEL_ID_update_velocity:
     case KERNEL_ID_smooth_velocity:
+    case PROGRAM_SEARCH_COUNT:
+    case PROGRAM_SEARCH_FILL:
         return true;
     default:
         return false;
