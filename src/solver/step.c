@@ -626,6 +626,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->support_memory = fall > 0.0f && view->has_solids != 0u ? settings->support_memory : 0.0f;
     view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
+    world_find_room(world);
     view->rolling = world->rolling && view->has_solids != 0u;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
