@@ -5,6 +5,7 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_ballot : require
 #include "search.glsl"
+#include "groups.glsl"
 
 #define SEARCH_CELLS 8u // of a workgroup: src/vulkan/vulkan_backend.h
 
@@ -88,7 +89,7 @@ void main()
     if (kernels_halted()) {
         return;
     }
-    const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, cells = cells_in_use();
+    const uint group = workgroup_number(), cells = cells_in_use();
     for (uint c = gl_SubgroupID; c < SEARCH_CELLS; c += gl_NumSubgroups) {
         const uint cell = group * SEARCH_CELLS + c;
         if (cell < cells) {

@@ -2,6 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "search.glsl"
+#include "groups.glsl"
 
 // The same bits once more, for candidates of which none were kept.
 uint compare_again(uint i, uint from, uint count)
@@ -72,8 +73,7 @@ void fill(uint i)
 
 void main()
 {
-    const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    const uint i = group * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    const uint i = workgroup_number() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (i < particles_left() && !kernels_halted()) {
         fill(i);
     }

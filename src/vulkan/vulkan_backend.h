@@ -30,6 +30,7 @@ enum {
     PUSH_CONSTANT_BYTES = 64,
     SEARCH_CELLS = 8, // of a workgroup: shaders/solver/search_count.comp
     KEPT_BYTES = 24,  // a particle, between counting and filling: KEPT_BEYOND of shaders/solver/search.glsl
+    THREAD_LIMIT = 16,
     VARIANT_LIMIT = 8 // of a kernel: one for every world, and some for those that lack something
 };
 
@@ -40,6 +41,7 @@ typedef struct VulkanPrograms {
     bool validate;      //
     uint32_t users;     // worlds
     uint32_t group;     // invocations of a workgroup, a power of two
+    uint32_t threads;   // of a software device, if it gives each a piece of a launch: shaders/solver/groups.glsl
     uint64_t max_bytes; // of a buffer
     bool searches;      // can run PROGRAM_SEARCH_*
     VkDescriptorSetLayout set_layout;
