@@ -11,12 +11,6 @@ layout(push_constant, scalar) uniform Arguments { // src/vulkan/vulkan_backend.c
     uint_buffer kept; // KEPT_BEYOND words a particle
 } arguments;
 
-// A cell's run of candidates, in one load.
-uvec2 load_run(uint cell, uint run)
-{
-    return unpackUint2x32(uint_pairs(view.cell_runs).data[cell * CELL_RUN_LIMIT + run]);
-}
-
 // The lowest `count` bits.
 uint bits_below(uint count)
 {

@@ -65,7 +65,7 @@ void search(uint cell)
             kept.words[w] = 0u;
         }
         for (uint r = 0u; r < runs; r++) {
-            const uvec2 run = load_run(cell, r);
+            const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
             for (uint from = run.x; from < run.y; from += SEARCH_BITS) {
                 const uint bits = neighbour_bits(i, position, unlisted, from, run.y);
                 count += bitCount(bits);

@@ -38,7 +38,7 @@ void fill(uint i)
     uint held = NONE;                                          // the first of them, if it is known
     uint at = 0u;
     for (uint r = 0u; r < runs; r++) {
-        const uvec2 run = load_run(cell, r);
+        const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint from = run.x; from < run.y; from += SEARCH_BITS) {
             const uint candidates = min(run.y - from, SEARCH_BITS);
             uint bits = kept_bits(kept, at, candidates);

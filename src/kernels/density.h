@@ -65,6 +65,37 @@ FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, 
     return compliance;
 }
 
+// ---- Liquid without pressure -------------------------------------------------------------------------------
+
+// In the unilateral mode liquid in the air has no lambda, and where a particle and all around it have none, nothing
+// moves. density_lambda notes for chunks of particles in which iteration one of them has a lambda; `order`, where that
+// is kept, holds indices before, which are smaller.
+#define PRESSED_CHUNK 32u
+
+FUNCTION uint pressed_note(VIEW)
+{
+    return NONE - PARAMETER(iteration);
+}
+
+// Whether no particle near particle i has a lambda: all that may be its neighbours are in the runs of its cell.
+FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
+{
+    const uint note = pressed_note(VIEW_HERE);
+    if (PARAMETER(notes_pressure) == 0u || LOAD(order, i / PRESSED_CHUNK) == note) {
+        return false;
+    }
+    const uint cell = LOAD(cell_scan, i + 1u) - 1u;
+    const uint runs = LOAD(cell_run_counts, cell);
+    bool pressed = false;
+    for (uint r = 0u; r < runs && !pressed; r++) {
+        const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
+        for (uint chunk = run.x / PRESSED_CHUNK; chunk * PRESSED_CHUNK < run.y && !pressed; chunk++) {
+            pressed = LOAD(order, chunk) == note;
+        }
+    }
+    return !pressed;
+}
+
 KERNEL(density_lambda)
 {
     const vec4 particle = LOAD(predicted, i);
@@ -79,6 +110,9 @@ KERNEL(density_lambda)
     }
     STORE(densities, i, density);
     STORE(estimates, i, v4_from_v3(v3_from_v4(particle), lambda));
+    if (PARAMETER(notes_pressure) != 0u && lambda != 0.0f) {
+        STORE(order, i / PRESSED_CHUNK, pressed_note(VIEW_HERE)); // the same from all of a chunk
+    }
 }
 
 // PBF eq. 13, unscaled. The ratio of Poly6 values needs no norm.
@@ -112,6 +146,9 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, float suppor
 // PBF eq. 14. Reads the estimates, writes the predicted positions: a Jacobi iteration without a second pass.
 KERNEL(density_delta)
 {
+    if (is_without_pressure(VIEW_HERE_COMMA i)) {
+        return; // its delta would be 0
+    }
     const vec4 particle = LOAD(predicted, i);
     const vec4 estimate = LOAD(estimates, i);
     const uint count = LOAD(neighbour_counts, i);

@@ -597,6 +597,10 @@ void world_set_parameters(MoteWorld *world, float time_step)
     const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
     const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
     view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
+    // Where shapes count, they change lambdas after density_lambda. The CPU's twins have notes of their own in the same
+    // place (src/cpu/avx2_idle.h).
+    view->notes_pressure = view->unilateral != 0u && view->pressure_scale <= 0.0f && view->has_solids == 0u &&
+                           view->wall_scale <= 0.0f && world->backend->functions->guesses;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;
