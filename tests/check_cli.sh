@@ -192,6 +192,16 @@ warns "cut.state"
 expect 1 simulate drop.json --resume part.state --set solver.substeps=3
 warns "part.state"
 
+# ---- Times of steps
+expect 0 bench drop.json --backend cpu --threads 1 --no-peaks --warm-up 0 --steps 6 --json
+cp stdout bench.json
+has bench.json 'all(k in s["scenes"][0] for k in ("scene", "backend", "threads", "particles", "steps", "bytes_per_particle"))'
+has bench.json '0 < s["scenes"][0]["ms_per_step"]["min"] <= s["scenes"][0]["ms_per_step"]["median"]'
+has bench.json '0 < sum(s["scenes"][0]["stages"].values()) <= 1.01 * s["scenes"][0]["ms_per_step"]["mean"]'
+has bench.json '0 <= s["scenes"][0]["quiet"]["share"] <= 1 and 0 < s["scenes"][0]["quiet"]["best_pace"]'
+expect 0 bench drop.json --backend cpu --no-peaks --warm-up 0 --steps 2
+says "of the frames had the cores to themselves"
+
 # ---- Interrupted: the frame is finished, then state and summary are written
 # (Python starts it, because a shell's background jobs ignore SIGINT.)
 python3 - "$mote" <<'PYTHON' || fail "the interruption"

@@ -5,7 +5,9 @@
 #include "cli/bench_render.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/pace.h"
 #include "cli/peaks.h"
+#include "cli/times.h"
 
 #include <math.h>
 #include <omp.h>
@@ -43,7 +45,9 @@ typedef struct Result {
     char scene[512];
     char backend[32];
     uint32_t particles, steps;
-    double mean, median, minimum, spread; // ms a step; spread is half the distance between the quartiles
+    Times all, quiet;   // ms a step; in frames that had the cores to themselves
+    double quiet_share; // of the frames
+    Times pace;         // ms of the loop that tells them
     double neighbours, bytes_per_particle, density_error;
     double waits; // of the host for the device, a step
     uint32_t iterations;
@@ -68,41 +72,63 @@ static const struct {
     {"confine_vorticity", 26, 28},
 };
 
-// ---- Measuring ----
-
-static int compare_doubles(const void *a, const void *b)
+static int thread_count(const Settings *settings)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
+    return settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
 }
 
-static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32_t substeps, double *step_times)
+// ---- Measuring ----
+
+// What is noted of each frame.
+typedef struct FrameNotes {
+    PaceMaker *pace_maker;
+    double *step_times; // ms, the mean of the frame's steps
+    double *paces;      // of the machine, before the first frame and after each
+} FrameNotes;
+
+static MoteResult frame_notes_create(uint32_t frames, int threads, FrameNotes *out)
 {
+    out->pace_maker = pace_maker_create(threads);
+    out->step_times = calloc(frames, sizeof *out->step_times);
+    out->paces = calloc((size_t)frames + 1, sizeof *out->paces);
+    const bool made = out->pace_maker != NULL && out->step_times != NULL && out->paces != NULL;
+    return made ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for the times of %u frames", frames);
+}
+
+static void frame_notes_destroy(FrameNotes *notes)
+{
+    pace_maker_destroy(notes->pace_maker);
+    free(notes->step_times);
+    free(notes->paces);
+}
+
+// `notes` may be NULL.
+static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32_t substeps, const FrameNotes *notes)
+{
+    if (notes != NULL) {
+        notes->paces[0] = pace_now(notes->pace_maker);
+    }
     for (uint32_t f = 0; f < frames; f++) {
         const double start = clock_seconds();
         const MoteResult result = mote_simulation_advance_frame(simulation);
         if (result != MOTE_OK) {
             return result;
         }
-        if (step_times != NULL) {
-            step_times[f] = 1e3 * (clock_seconds() - start) / substeps;
+        if (notes != NULL) {
+            notes->step_times[f] = 1e3 * (clock_seconds() - start) / substeps;
+            notes->paces[f + 1] = pace_now(notes->pace_maker);
         }
     }
     return MOTE_OK;
 }
 
-static void summarise_times(double *times, uint32_t count, Result *out)
+static void summarise_times(const FrameNotes *notes, uint32_t frames, Result *out)
 {
-    double sum = 0.0;
-    for (uint32_t i = 0; i < count; i++) {
-        sum += times[i];
-    }
-    qsort(times, count, sizeof *times, compare_doubles);
-    out->mean = sum / count;
-    out->median = times[count / 2];
-    out->minimum = times[0];
-    out->spread =
-        0.5 * (times[(3 * (size_t)count) / 4 < count ? (3 * (size_t)count) / 4 : count - 1] - times[count / 4]);
+    const uint32_t quiet = pace_keep_quiet(notes->step_times, notes->paces, frames);
+    out->quiet_share = (double)quiet / frames;
+    out->quiet = times_of(notes->step_times, quiet);
+    out->all = times_of(notes->step_times, frames);
+    out->pace = times_of(notes->paces, frames + 1);
 }
 
 static void summarise_stages(MoteWorld *world, Result *out)
@@ -146,7 +172,7 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
     snprintf(out->scene, sizeof out->scene, "%s", path);
     MoteScene *scene = NULL;
     MoteSimulation *simulation = NULL;
-    double *times = NULL;
+    FrameNotes notes = {0};
     MoteResult result = mote_scene_load(path, settings->overrides.items, settings->overrides.count, &scene);
     if (result == MOTE_OK) {
         // A run of its own, so that the measured one begins with the scene's first step.
@@ -160,13 +186,11 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
         MoteWorld *world = mote_simulation_world(simulation);
         const MoteSettings solver = mote_world_settings(world);
         const uint32_t frames = (settings->steps + solver.substeps - 1) / solver.substeps;
-        times = calloc(frames, sizeof *times);
-        if (times == NULL) {
-            result = mote_fail(MOTE_ERROR_MEMORY, "no memory for %u times", frames);
-        } else {
+        result = frame_notes_create(frames, thread_count(settings), &notes);
+        if (result == MOTE_OK) {
             mote_world_reset_timings(world);
             const uint64_t waits = mote_world_host_waits(world);
-            result = run_frames(simulation, frames, solver.substeps, times);
+            result = run_frames(simulation, frames, solver.substeps, &notes);
             out->waits = (double)(mote_world_host_waits(world) - waits) / (frames * solver.substeps);
         }
         MoteStatistics statistics;
@@ -180,14 +204,14 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
             out->density_error = statistics.density_error_mean;
             out->bytes_per_particle =
                 statistics.particles > 0 ? (double)statistics.memory_bytes / statistics.particles : 0.0;
-            summarise_times(times, frames, out);
+            summarise_times(&notes, frames, out);
             summarise_stages(world, out);
         }
         if (result == MOTE_OK && settings->render_wanted) {
             result = render_bench_measure(&settings->render, simulation, &out->render);
         }
     }
-    free(times);
+    frame_notes_destroy(&notes);
     mote_simulation_destroy(simulation);
     mote_scene_destroy(scene);
     return result;
@@ -197,12 +221,14 @@ static MoteResult measure(const Settings *settings, const char *path, Result *ou
 
 static void print_result(const Settings *settings, const Result *r, double peak_flops, double peak_bytes)
 {
-    const double rate = (double)r->particles * r->iterations / (1e-3 * r->mean);
+    const double rate = (double)r->particles * r->iterations / (1e-3 * r->all.mean);
     printf("%s\n  %s, %u particles, %u steps of %u iterations, %.1f neighbours\n", r->scene, r->backend, r->particles,
            r->steps, r->iterations, r->neighbours);
     printf("  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a "
            "particle\n",
-           r->mean, r->median, r->spread, r->minimum, 1e-6 * rate, r->bytes_per_particle);
+           r->all.mean, r->all.median, r->all.spread, r->all.minimum, 1e-6 * rate, r->bytes_per_particle);
+    printf("  %.0f %% of the frames had the cores to themselves: mean %.2f, median %.2f\n", 100.0 * r->quiet_share,
+           r->quiet.mean, r->quiet.median);
     if (r->waits > 0.0) {
         printf("  the host waited for the device %.2f times a step\n", r->waits);
     }
@@ -241,14 +267,16 @@ static json_t *result_as_json(const Settings *settings, const Result *r)
             json_object_set_new(kernels, r->kernels[k].name, json_real(r->kernels[k].milliseconds));
         }
     }
-    const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
     json_t *object =
-        json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f}", "scene",
-                  r->scene, "backend", r->backend, "threads", threads, "particles", (json_int_t)r->particles, "steps",
-                  (json_int_t)r->steps, "ms_per_step", "mean", r->mean, "median", r->median, "min", r->minimum,
-                  "spread", r->spread, "stages", stages, "kernels", kernels, "bytes_per_particle",
-                  r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops",
-                  r->gflops, "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, "
+                  "s:f, s:f, s:f, s:f}",
+                  "scene", r->scene, "backend", r->backend, "threads", thread_count(settings), "particles",
+                  (json_int_t)r->particles, "steps", (json_int_t)r->steps, "ms_per_step", "mean", r->all.mean, "median",
+                  r->all.median, "min", r->all.minimum, "spread", r->all.spread, "quiet", "share", r->quiet_share,
+                  "mean", r->quiet.mean, "median", r->quiet.median, "best_pace", r->pace.minimum, "mean_pace",
+                  r->pace.mean, "stages", stages, "kernels", kernels, "bytes_per_particle", r->bytes_per_particle,
+                  "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops", r->gflops,
+                  "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
     if (settings->render_wanted) {
         json_object_set_new(object, "render", render_bench_json(&settings->render, &r->render));
     }
@@ -306,9 +334,8 @@ static int run(Settings *settings)
     static const char *standard_scenes[] = {"scenes/bench/dam_break_peer.json", "scenes/dam_break.json"};
     const char *const *scenes = settings->scenes.count > 0 ? settings->scenes.items : standard_scenes;
     const uint32_t count = settings->scenes.count > 0 ? settings->scenes.count : 2;
-    const int threads = settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
-    const double flops = settings->no_peaks ? 0.0 : peak_gflops(threads);
-    const double bytes = settings->no_peaks ? 0.0 : peak_gbytes_per_second(threads);
+    const double flops = settings->no_peaks ? 0.0 : peak_gflops(thread_count(settings));
+    const double bytes = settings->no_peaks ? 0.0 : peak_gbytes_per_second(thread_count(settings));
     int status = STATUS_FINE;
     json_t *rows = json_array();
     for (uint32_t i = 0; i < count && status == STATUS_FINE; i++) {

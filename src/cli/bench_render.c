@@ -2,22 +2,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/times.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-// Sorts the values.
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
-}
 
 // times[p * draws + d] is pass p in draw d; walls[d] is the whole of it.
 static MoteResult draw_repeatedly(const RenderBench *bench, MoteSimulation *simulation, RenderResult *out,
@@ -62,11 +50,11 @@ MoteResult render_bench_measure(const RenderBench *bench, MoteSimulation *simula
     result = result == MOTE_OK ? draw_repeatedly(bench, simulation, out, times, walls) : result;
     if (result == MOTE_OK) {
         for (uint32_t p = 0; p < out->pass_count; p++) {
-            out->passes[p].milliseconds = median(times + p * bench->draws, bench->draws);
+            out->passes[p].milliseconds = times_of(times + p * bench->draws, bench->draws).median;
         }
-        out->frame_ms = median(walls, bench->draws); // which also sorts them
-        const uint32_t upper = 3 * bench->draws / 4 < bench->draws ? 3 * bench->draws / 4 : bench->draws - 1;
-        out->spread_ms = 0.5 * (walls[upper] - walls[bench->draws / 4]);
+        const Times whole = times_of(walls, bench->draws);
+        out->frame_ms = whole.median;
+        out->spread_ms = whole.spread;
         out->frame = mote_simulation_frame(simulation);
         out->particles = mote_world_particle_count(mote_simulation_world(simulation));
         out->interop = mote_renderer_interop(bench->renderer);

@@ -111,22 +111,6 @@ static const char *find_scenes(const char *scene, char folder[1024])
     return NULL;
 }
 
-// The solver shares the cores with the renderer and the window, and its threads are often kept from running: those that
-// wait for them are to sleep, not to turn in circles as OpenMP's do. It looks at this only when it is loaded, so that
-// the program starts once more; without that everything works, too, but slower.
-static void let_waiting_threads_sleep(int argc, char **argv)
-{
-    char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
-    if (arguments != NULL && getenv("OMP_WAIT_POLICY") == NULL && getenv("GOMP_SPINCOUNT") == NULL &&
-        setenv("OMP_WAIT_POLICY", "passive", 0) == 0) {
-        char name[] = "mote";
-        arguments[0] = name;
-        memcpy(arguments + 1, argv, (size_t)argc * sizeof *arguments);
-        execv("/proc/self/exe", arguments);
-    }
-    free(arguments);
-}
-
 static int run(Settings *s)
 {
     char *end = NULL;
@@ -167,12 +151,6 @@ static int run(Settings *s)
 
 #else
 
-static void let_waiting_threads_sleep(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-}
-
 static int run(Settings *s)
 {
     (void)s;
@@ -186,7 +164,6 @@ static int run(Settings *s)
 
 int command_view(int argc, char **argv)
 {
-    let_waiting_threads_sleep(argc, argv);
     Settings s;
     const OptionsOutcome outcome = parse(argc, argv, &s);
     int status = outcome == OPTIONS_WRONG ? STATUS_USAGE : STATUS_FINE;

@@ -129,16 +129,18 @@ void avx2_measure_density(const MoteView *view, uint begin, uint end)
 }
 
 // The artificial pressure of PBF eq. 13, made ready once for all particles. Poly6 over its value at dq is the cube of
-// (h^2 - r^2) / (h^2 - dq^2).
+// (h^2 - r^2) / (h^2 - dq^2). That is kept from falling below `least`, whose powers are just no denormal numbers yet:
+// close to the support, where the neighbours of a lattice are, those made the loop take 1.4 times as long.
 typedef struct Pressure {
-    __m256 scale, slope, at_zero;
+    __m256 scale, slope, at_zero, least;
 } Pressure;
 
 static Pressure make_pressure(const MoteView *view)
 {
     const float reference = cbrtf(view->pressure_reference);
     return (Pressure){_mm256_set1_ps(-view->pressure_scale), _mm256_set1_ps(reference),
-                      _mm256_set1_ps(reference * view->support_squared)};
+                      _mm256_set1_ps(reference * view->support_squared),
+                      _mm256_set1_ps(powf(1e-37f, 1.0f / (3.0f * (float)view->pressure_power)))};
 }
 
 // PBF eq. 14 for one particle, without the scale. The power of the artificial pressure is known where this is
@@ -158,7 +160,8 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
         if (pressure_power > 0) {
             // Beyond the support `inside` is zero, whatever this is.
-            const __m256 root = _mm256_fnmadd_ps(squared, pressure.slope, pressure.at_zero);
+            const __m256 root =
+                _mm256_max_ps(_mm256_fnmadd_ps(squared, pressure.slope, pressure.at_zero), pressure.least);
             const __m256 ratio = _mm256_mul_ps(_mm256_mul_ps(root, root), root);
             __m256 power = ratio;
             if (pressure_power == 4) {

@@ -285,13 +285,13 @@ void avx2_fill_neighbours(const MoteView *view, uint begin, uint end)
     }
 }
 
-bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena)
+bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena, ListChunk *chunk)
 {
     Candidates candidates;
     _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
     const __m256 squared_support = _mm256_set1_ps(view->support_squared);
     const Columns columns = columns_in(view);
-    uint next = 0, chunk_end = 0, most = 0; // of the chunk this thread fills, in blocks
+    uint next = chunk->next, chunk_end = chunk->end, most = 0;
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
         const uint cell_first = view->cell_starts[cell];
@@ -324,6 +324,7 @@ bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *are
             most = count > most ? count : most;
         }
     }
+    *chunk = (ListChunk){next, chunk_end};
     atomic_max_u32(&view->counters[COUNTER_NEIGHBOURS_MAX], most);
     return true;
 }

@@ -23,10 +23,15 @@ typedef struct ListArena {
     uint next, chunk, end;
 } ListArena;
 
+// What a thread has left of the chunk that it took last.
+typedef struct ListChunk {
+    uint next, end;
+} ListChunk;
+
 // Counts, starts and lists of the particles begin to end - 1; false if they do not fit, and then all of it is to be
 // made anew by count_neighbours and fill_neighbours. Where a list lies depends on timing, what is in it does not.
 // avx2_make_columns has been run for all particles before.
-bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena);
+bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena, ListChunk *chunk);
 
 #if defined(__AVX2__)
 #include <immintrin.h>

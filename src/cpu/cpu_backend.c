@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@ enum { RANGES_A_THREAD = 8 };
 
 typedef struct CpuBackend {
     Backend base;
-    int threads;
+    Threads *threads;
     bool portable;                        // no twins
     RangeFunction *kernels[KERNEL_COUNT]; // the twin where there is one, else the portable kernel
     Timer timers[TIMER_COUNT];
@@ -21,6 +20,7 @@ typedef struct CpuBackend {
 
 static void destroy(Backend *backend)
 {
+    threads_destroy(((CpuBackend *)backend)->threads);
     free(backend);
 }
 
@@ -83,23 +83,32 @@ static uint range_end(uint32_t count, int r, int ranges)
     return r == ranges ? count : (uint)(at / CPU_RANGE_STEP * CPU_RANGE_STEP);
 }
 
+typedef struct Launch {
+    RangeFunction *function;
+    const MoteView *view;
+    uint32_t count;
+    int ranges;
+} Launch;
+
+static void run_range(void *context, int range, int thread)
+{
+    (void)thread;
+    const Launch *launch = context;
+    launch->function(launch->view, range_end(launch->count, range, launch->ranges),
+                     range_end(launch->count, range + 1, launch->ranges));
+}
+
 // Threads take ranges in turn, so that one which is held up holds up little; no result depends on where ranges end.
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     CpuBackend *cpu = (CpuBackend *)backend;
     const double start = clock_seconds();
-    const uint32_t count = kernel_invocations(kernel, view);
-    RangeFunction *const function = cpu->kernels[kernel];
-    if (count < 512 || cpu->threads == 1) {
-        function(view, 0, count);
-    } else {
-        const int ranges = RANGES_A_THREAD * cpu->threads;
-#pragma omp parallel for num_threads(cpu->threads) schedule(dynamic, 1)
-        for (int r = 0; r < ranges; r++) {
-            function(view, range_end(count, r, ranges), range_end(count, r + 1, ranges));
-        }
+    Launch launch = {cpu->kernels[kernel], view, kernel_invocations(kernel, view), 1};
+    if (launch.count >= 512 && threads_count(cpu->threads) > 1) {
+        launch.ranges = RANGES_A_THREAD * threads_count(cpu->threads);
     }
-    add_time(cpu, kernel, start, count);
+    threads_run(cpu->threads, launch.ranges, run_range, &launch);
+    add_time(cpu, kernel, start, launch.count);
 }
 
 static void sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch)
@@ -180,7 +189,7 @@ static const BackendFunctions functions = {
 
 bool cpu_backend_probe(char *device, size_t size)
 {
-    snprintf(device, size, "%d threads, %s kernels", omp_get_num_procs(), cpu_features());
+    snprintf(device, size, "%d threads, %s kernels", threads_available(), cpu_features());
     return true;
 }
 
@@ -191,7 +200,11 @@ MoteResult cpu_backend_create(const MoteBackendOptions *options, Backend **out)
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the cpu backend");
     }
     cpu->base.functions = &functions;
-    cpu->threads = options->threads > 0 ? (int)options->threads : omp_get_num_procs();
+    cpu->threads = threads_create(options->threads > 0 ? (int)options->threads : threads_available());
+    if (cpu->threads == NULL) {
+        free(cpu);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the cpu backend's threads");
+    }
     memcpy(cpu->kernels, cpu_kernels, sizeof cpu->kernels);
     RangeFunction *const *twins = options->portable ? NULL : cpu_twins();
     cpu->portable = twins == NULL;

@@ -2,6 +2,7 @@
 #ifndef MOTE_CPU_BACKEND_H
 #define MOTE_CPU_BACKEND_H
 
+#include "base/threads.h"
 #include "solver/backend.h"
 
 // Runs invocations begin to end - 1 of a kernel. `begin` is a multiple of CPU_RANGE_STEP, unless one portable kernel is
@@ -17,13 +18,13 @@ extern RangeFunction *const cpu_kernels[KERNEL_COUNT];
 RangeFunction *const *cpu_twins(void);
 
 // Neighbour lists in one pass into `capacity` entries, where there are twins; false if they do not fit (cpu_twins.c).
-bool cpu_build_lists(const MoteView *view, uint32_t capacity, int threads);
+bool cpu_build_lists(const MoteView *view, uint32_t capacity, Threads *threads);
 
 // Names what the twins use: "AVX2", or "portable".
 const char *cpu_features(void);
 
-void cpu_sort(u64 *keys, uint *values, uint32_t count, void *scratch, int threads); // cpu_primitives.c
-void cpu_scan(uint *values, uint32_t count, int threads);
-void cpu_find_bounds(const vec4 *points, uint32_t count, vec4 *bounds, int threads);
+void cpu_sort(u64 *keys, uint *values, uint32_t count, void *scratch, Threads *threads); // cpu_primitives.c
+void cpu_scan(uint *values, uint32_t count, Threads *threads);
+void cpu_find_bounds(const vec4 *points, uint32_t count, vec4 *bounds, Threads *threads);
 
 #endif

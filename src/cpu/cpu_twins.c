@@ -1,11 +1,13 @@
 // cpu_twins.c - which kernels have a hand-vectorised twin, and whether this CPU can run them.
 #include "cpu/cpu_backend.h"
 
-#include <omp.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"
+
+enum { LIST_THREAD_LIMIT = 256 };
 
 static RangeFunction *const twins[KERNEL_COUNT] = {
     [KERNEL_ID_count_neighbours] = avx2_count_neighbours,
@@ -29,24 +31,45 @@ RangeFunction *const *cpu_twins(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? twins : NULL;
 }
 
-bool cpu_build_lists(const MoteView *view, uint32_t capacity, int threads)
+typedef struct ListJob {
+    const MoteView *view;
+    int parts;
+    ListArena arena;
+    ListChunk chunks[LIST_THREAD_LIMIT]; // of each thread
+    atomic_bool too_long;
+} ListJob;
+
+static uint part_begin(const ListJob *job, int part)
 {
-    const uint blocks = capacity / NEIGHBOUR_BLOCK;
-    if (view->particle_count < 512 || blocks < 1024u * (uint)threads) {
+    return (uint)((uint64_t)job->view->particle_count * (uint64_t)part / (uint64_t)job->parts);
+}
+
+static void make_columns(void *context, int part, int thread)
+{
+    (void)thread;
+    const ListJob *job = context;
+    avx2_make_columns(job->view, part_begin(job, part), part_begin(job, part + 1));
+}
+
+static void build_lists(void *context, int part, int thread)
+{
+    ListJob *job = context;
+    if (!atomic_load(&job->too_long) && !avx2_build_lists(job->view, part_begin(job, part), part_begin(job, part + 1),
+                                                          &job->arena, &job->chunks[thread])) {
+        atomic_store(&job->too_long, true);
+    }
+}
+
+bool cpu_build_lists(const MoteView *view, uint32_t capacity, Threads *threads)
+{
+    const uint blocks = capacity / NEIGHBOUR_BLOCK, count = (uint)threads_count(threads);
+    if (view->particle_count < 512 || blocks < 1024u * count || count > LIST_THREAD_LIMIT) {
         return false; // a chunk would be a large part of it
     }
-    ListArena arena = {0, blocks / (64u * (uint)threads), blocks};
-    int fits = 1;
-#pragma omp parallel num_threads(threads) reduction(& : fits)
-    {
-        const uint64_t thread = (uint64_t)omp_get_thread_num(), count = (uint64_t)omp_get_num_threads();
-        const uint begin = (uint)(view->particle_count * thread / count);
-        const uint end = (uint)(view->particle_count * (thread + 1) / count);
-        avx2_make_columns(view, begin, end);
-#pragma omp barrier
-        fits &= avx2_build_lists(view, begin, end, &arena);
-    }
-    return fits != 0;
+    ListJob job = {.view = view, .parts = 8 * (int)count, .arena = {0, blocks / (64u * count), blocks}};
+    threads_run(threads, job.parts, make_columns, &job);
+    threads_run(threads, job.parts, build_lists, &job);
+    return !atomic_load(&job.too_long);
 }
 #else
 RangeFunction *const *cpu_twins(void)
@@ -54,7 +77,7 @@ RangeFunction *const *cpu_twins(void)
     return NULL;
 }
 
-bool cpu_build_lists(const MoteView *view, uint32_t capacity, int threads)
+bool cpu_build_lists(const MoteView *view, uint32_t capacity, Threads *threads)
 {
     (void)view;
     (void)capacity;
