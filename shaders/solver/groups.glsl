@@ -1,8 +1,8 @@
 // groups.glsl - which of a launch's workgroups this one is.
 
-// Mesa's software driver gives each of its threads one piece of consecutive workgroups, and particles that have many
-// neighbours follow one another: so that threads are done at about the same time, they take turns through the work. 1 on
-// a device that gives out workgroups one by one.
+// A software device gives each of its threads one piece of consecutive workgroups (Mesa's does), and particles that have
+// many neighbours follow one another: so that threads are done at about the same time, they take turns through the work.
+// 1 on a GPU, which gives out workgroups one by one.
 layout(constant_id = 2) const uint THREADS = 1u;
 
 #define GROUPS_A_TURN 16u

@@ -198,9 +198,8 @@ static void choose_sizes(VulkanPrograms *programs)
                               : programs->device->info.memory_bytes;
     programs->group = programs->device->info.software || subgroup.subgroupSize <= 16 ? 64 : 128;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    programs->threads = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && processors > 1 && processors <= THREAD_LIMIT
-                            ? (uint32_t)processors
-                            : 1;
+    const bool shared = programs->device->info.software && processors > 1 && processors <= THREAD_LIMIT;
+    programs->threads = shared ? (uint32_t)processors : 1;
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     // Older software drivers end all loops of an invocation after 65535 turns, which cells of thousands of particles
     // take.
