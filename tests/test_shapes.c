@@ -505,6 +505,45 @@ static void rotated_planes_hold(void **state)
     mote_world_destroy(world);
 }
 
+// Liquid in a tank on a plane that rises, with another shape that is far away, or without.
+static MoteWorld *make_tank(const TestBackend *backend, uint32_t shape_count)
+{
+    MoteSettings settings = mote_default_settings();
+    settings.spacing = 0.1f;
+    settings.stabilization_iterations = 1;
+    MoteWorld *world = make_world(backend, &settings);
+    add_block(world, (MoteVec3){-0.35f, 0.1f, -0.45f}, 8, 8, 10);
+    MoteShape shapes[3] = {
+        still_shape(MOTE_SHAPE_BOX, (MoteVec3){0, 1, 0}, (MoteVec3){0.5f, 1.0f, 0.6f}, 0.0f),
+        still_shape(MOTE_SHAPE_PLANE, NOWHERE, NOWHERE, 0.0f),
+        still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, 1000, 0}, NOWHERE, 1.0f),
+    };
+    shapes[0].inside_out = 1;
+    shapes[0].static_friction = shapes[0].kinetic_friction = 0.2f;
+    shapes[1].from.position.y = 0.01f;
+    shapes[1].to.position.y = 0.02f;
+    expect_ok(mote_world_set_shapes(world, shapes, shape_count));
+    run_steps(world, 30, 1.0f / 120.0f);
+    return world;
+}
+
+// Particles in the room that walls leave are not compared with them. With a sphere among them there is none.
+static void room_changes_nothing(void **state)
+{
+    MoteWorld *with = make_tank(*state, 2), *without = make_tank(*state, 3);
+    const vec3 lower = with->view.room_lower, upper = with->view.room_upper;
+    const float margin = with->view.margin;
+    expect_near(lower.x, -0.5f + margin, 1e-4, "the room's left side");
+    expect_near(upper.x, 0.5f - margin, 1e-4, "its right side");
+    expect_near(lower.y, 0.02f + margin, 1e-4, "its floor, the higher one");
+    expect_near(upper.y, 2.0f - margin, 1e-4, "its ceiling");
+    assert_true(lower.x > -0.5f + margin && upper.z < 0.6f - margin); // not a bit too large
+    assert_true(without->view.room_lower.x > without->view.room_upper.x);
+    assert_true(read_hash(with) == read_hash(without));
+    mote_world_destroy(with);
+    mote_world_destroy(without);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,6 +560,7 @@ int main(void)
         ON_EVERY_BACKEND(bounces_reach_e_squared),
         ON_EVERY_BACKEND(overlaps_become_no_speed),
         ON_EVERY_BACKEND(rotated_planes_hold),
+        ON_EVERY_BACKEND(room_changes_nothing),
     };
     omp_set_num_threads(1); // worlds of a few particles: threads would only wait for one another
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,36 @@ static void lists_do_not_depend_on_subgroups(void **state)
     assert_true(hashes[0] == hashes[1]);
 }
 
+// Liquid that falls has no pressure until it meets the other: density_delta leaves it out, and it makes no difference.
+static void liquid_without_pressure_is_left_out(void **state)
+{
+    (void)state;
+    uint64_t hashes[4];
+    for (int b = PORTABLE; b <= VULKAN; b++) {
+        MoteSettings settings = mote_default_settings();
+        settings.spacing = 0.05f;
+        settings.density_mode = MOTE_DENSITY_UNILATERAL;
+        settings.artificial_pressure = 0.0f;
+        MoteWorld *world = make_world(&test_backends[b], &settings);
+        add_block(world, (MoteVec3){0.03f, 0.03f, 0.03f}, 12, 6, 12);
+        add_block(world, (MoteVec3){0.1f, 0.42f, 0.1f}, 8, 8, 8);
+        const MoteShape tank = box_container((MoteVec3){0.3f, 0.6f, 0.3f}, (MoteVec3){0.3f, 0.6f, 0.3f});
+        expect_ok(mote_world_set_shapes(world, &tank, 1));
+        run_steps(world, 24, 1.0f / 120.0f);
+        assert_int_equal(world->view.notes_pressure, b != PORTABLE);
+        const MoteParticleView view = read_view(world);
+        uint32_t pressed = 0;
+        for (uint32_t i = 0; i < view.count; i++) {
+            pressed += view.velocities[4 * (size_t)i + 3] > 1.0f; // the density
+        }
+        assert_in_range(pressed, view.count / 20, view.count * 19 / 20);
+        hashes[b] = read_hash(world);
+        mote_world_destroy(world);
+    }
+    assert_true(hashes[CUDA] == hashes[PORTABLE]);
+    assert_true(vulkan_may_differ(VULKAN) || hashes[VULKAN] == hashes[PORTABLE]);
+}
+
 static void worlds_share_pipelines(void **state)
 {
     (void)state;
@@ -445,6 +475,7 @@ int main(void)
         cmocka_unit_test(recorded_steps_are_run_again),
         cmocka_unit_test(memory_keeps_what_it_is_given),
         cmocka_unit_test(lists_do_not_depend_on_subgroups),
+        cmocka_unit_test(liquid_without_pressure_is_left_out),
         cmocka_unit_test(worlds_share_pipelines),
         cmocka_unit_test(no_shader_may_contract),
         cmocka_unit_test(offsets_are_found),

@@ -2,6 +2,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "kernels.h"
+#include "groups.glsl"
 
 layout(local_size_x_id = 0) in;
 
@@ -22,8 +23,7 @@ layout(local_size_x_id = 0) in;
 
 void main()
 {
-    const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; // in rows of what a device can
-    const uint i = group * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    const uint i = workgroup_number() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (i < INVOCATIONS_OF(KERNEL_NAME) && !kernels_halted()) {
         KERNEL_NAME(i);
     }

@@ -1,14 +1,15 @@
-// search.glsl - what count_neighbours and fill_neighbours of src/kernels/neighbours.h do, for a cell at a time: each
-// invocation of a subgroup has one of the cell's particles, and loads one candidate for all of them. The arithmetic is
-// the kernels', and lists are in the same order.
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_ballot : require
+// search.glsl - what count_neighbours and fill_neighbours of src/kernels/neighbours.h do, in two passes that compare
+// particles only once: search_count.comp counts and keeps a bit for each candidate of a particle, search_fill.comp makes
+// lists of those bits. The arithmetic is the kernels', and lists are in the same order.
 #include "kernels.h"
 
 layout(local_size_x_id = 0) in;
 
-#define SEARCH_CELLS 8u  // of a workgroup: src/vulkan/vulkan_backend.h
-#define SEARCH_BITS  32u // candidates that are compared before anything is done about them
+#define SEARCH_BITS 32u // candidates that are compared before anything is done about them
+
+layout(push_constant, scalar) uniform Arguments { // src/vulkan/vulkan_backend.c: SearchArguments
+    uint_buffer kept; // KEPT_BEYOND words a particle
+} arguments;
 
 // The lowest `count` bits.
 uint bits_below(uint count)
@@ -16,85 +17,60 @@ uint bits_below(uint count)
     return count < 32u ? (1u << count) - 1u : ~0u;
 }
 
-// Which of the candidates from `from` on, a bit each, are within reach of `position`. What lies beyond `end` is
-// compared too.
-uint near_bits(vec3 position, uint from, uint end)
-{
-    uint bits = 0u;
-    for (uint part = 0u; part < SEARCH_BITS && from + part < end; part += gl_SubgroupSize) {
-        const vec3 mine = LOAD(predicted, min(from + part + gl_SubgroupInvocationID, end - 1u)).xyz;
-        uint found = 0u;
-        for (uint c = 0u; c < min(gl_SubgroupSize, SEARCH_BITS); c++) {
-            const vec3 offset = v3_sub(position, subgroupBroadcast(mine, c));
-            found |= v3_dot(offset, offset) < view.support_squared ? 1u << c : 0u;
-        }
-        bits |= found << part;
-    }
-    return bits;
-}
-
-// Which of them are of group `group`.
-uint group_bits(uint group, uint from, uint end)
-{
-    uint bits = 0u;
-    for (uint c = 0u; c < SEARCH_BITS && from + c < end; c++) {
-        bits |= (LOAD(phases, from + c) & PHASE_GROUP) == group ? 1u << c : 0u;
-    }
-    return bits;
-}
-
-// The neighbours of particle i among the candidates from `from` up to `end`, at most SEARCH_BITS.
-uint neighbour_bits(uint i, vec3 position, uint unlisted, uint from, uint end)
-{
-    uint bits = near_bits(position, from, end);
-    if (view.apart_only != 0u) {
-        bits &= unlisted != NONE ? ~group_bits(unlisted, from, end) : ~0u;
-    }
-    const uint beyond = end - from, own = i - from;
-    bits &= bits_below(beyond);
-    return own < SEARCH_BITS ? bits & ~(1u << own) : bits;
-}
-
 // ---- What counting leaves for filling ------------------------------------------------------------------------
 
-// Of the first KEPT_BITS candidates of a particle, counting keeps the bits in `estimates`, which hold nothing at this
-// point of a step: filling need not compare those again. `at` is the same for all particles of a cell.
-#define KEPT_BITS 128u
+// A bit for each candidate: in words of `estimates`, which hold nothing at this point of a step, and a few more. Of
+// candidates beyond those, filling compares all again.
+#define KEPT_WORDS  10u
+#define KEPT_BEYOND 6u // of them are in arguments.kept: src/vulkan/vulkan_backend.h
+#define KEPT_BITS   (32u * KEPT_WORDS)
 
-// Adds the bits of up to SEARCH_BITS candidates.
-uvec4 keep_bits(uvec4 kept, uint at, uint bits)
+struct Kept {
+    uint words[KEPT_WORDS];
+};
+
+// Adds the bits of up to SEARCH_BITS candidates from candidate `at` on.
+Kept keep_bits(Kept kept, uint at, uint bits)
 {
     const uint word = at / 32u, shift = at % 32u;
     const uint low = bits << shift, high = shift > 0u ? bits >> (32u - shift) : 0u;
-    for (uint w = 0u; w < 4u; w++) {
-        kept[w] |= (w == word ? low : 0u) | (w == word + 1u ? high : 0u);
+    for (uint w = 0u; w < KEPT_WORDS; w++) {
+        kept.words[w] |= (w == word ? low : 0u) | (w == word + 1u ? high : 0u);
     }
     return kept;
 }
 
-uint kept_bits(uvec4 kept, uint at, uint count)
+uint kept_bits(Kept kept, uint at, uint count)
 {
     const uint word = at / 32u, shift = at % 32u;
     uint low = 0u, high = 0u;
-    for (uint w = 0u; w < 4u; w++) {
-        low |= w == word ? kept[w] : 0u;
-        high |= w == word + 1u ? kept[w] : 0u;
+    for (uint w = 0u; w < KEPT_WORDS; w++) {
+        low |= w == word ? kept.words[w] : 0u;
+        high |= w == word + 1u ? kept.words[w] : 0u;
     }
     return (low >> shift | (shift > 0u ? high << (32u - shift) : 0u)) & bits_below(count);
 }
 
-void search(uint cell);
-
-void main()
+void store_kept(uint i, Kept kept)
 {
-    if (kernels_halted()) {
-        return;
+    STORE(estimates, i, uintBitsToFloat(uvec4(kept.words[0], kept.words[1], kept.words[2], kept.words[3])));
+    for (uint w = 0u; w < KEPT_BEYOND; w += 2u) {
+        const uint slot = i * KEPT_BEYOND + w;
+        uint_pairs(arguments.kept).data[slot >> 1] = packUint2x32(uvec2(kept.words[4u + w], kept.words[5u + w]));
     }
-    const uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, cells = cells_in_use();
-    for (uint c = gl_SubgroupID; c < SEARCH_CELLS; c += gl_NumSubgroups) {
-        const uint cell = group * SEARCH_CELLS + c;
-        if (cell < cells) {
-            search(cell);
-        }
+}
+
+Kept load_kept(uint i)
+{
+    const uvec4 first = floatBitsToUint(LOAD(estimates, i));
+    Kept kept;
+    for (uint w = 0u; w < 4u; w++) {
+        kept.words[w] = first[w];
     }
+    for (uint w = 0u; w < KEPT_BEYOND; w += 2u) {
+        const uvec2 pair = load_pair(arguments.kept, i * KEPT_BEYOND + w);
+        kept.words[4u + w] = pair.x;
+        kept.words[5u + w] = pair.y;
+    }
+    return kept;
 }

@@ -1,40 +1,80 @@
-// search_fill.comp - fill_neighbours, a cell at a time.
+// search_fill.comp - fill_neighbours, of the bits that search_count.comp has kept.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "search.glsl"
+#include "groups.glsl"
 
-void search(uint cell)
+// The same bits once more, for candidates of which none were kept.
+uint compare_again(uint i, uint from, uint count)
 {
-    const uint end = view.cell_starts.data[cell + 1u], runs = view.cell_run_counts.data[cell];
-    for (uint first = view.cell_starts.data[cell]; first < end; first += gl_SubgroupSize) {
-        const uint i = min(first + gl_SubgroupInvocationID, end - 1u);
-        const bool listed = first + gl_SubgroupInvocationID < end;
-        const vec3 position = LOAD(predicted, i).xyz;
-        const uint unlisted = unlisted_group(i);
-        const uvec4 kept = floatBitsToUint(LOAD(estimates, i));
-        uint slot = neighbour_slot(view.neighbour_starts.data[i], 0u); // of the next neighbour
-        uint at = 0u;
-        for (uint r = 0u; r < runs; r++) {
-            const uvec2 run = view.cell_runs.data[cell * CELL_RUN_LIMIT + r];
-            for (uint from = run.x; from < run.y; from += SEARCH_BITS) {
-                const uint candidates = min(run.y - from, SEARCH_BITS);
-                uint bits = 0u;
-                if (at + candidates <= KEPT_BITS) {
-                    bits = kept_bits(kept, at, candidates);
-                } else {
-                    bits = neighbour_bits(i, position, unlisted, from, run.y);
+    const vec3 position = LOAD(predicted, i).xyz;
+    uint unlisted = NONE;
+    if (MAY_HAVE(SOLIDS)) {
+        unlisted = unlisted_group(i);
+    }
+    uint bits = 0u;
+    for (uint c = 0u; c < count; c++) {
+        const uint j = from + c;
+        const vec3 offset = v3_sub(position, LOAD(predicted, j).xyz);
+        if (v3_dot(offset, offset) < view.support_squared && j != i &&
+            (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
+            bits |= 1u << c;
+        }
+    }
+    return bits;
+}
+
+// Two entries from an even slot on.
+void store_two(uint slot, uint first, uint second)
+{
+    uint_pairs(view.neighbours).data[slot >> 1] = packUint2x32(uvec2(first, second));
+}
+
+void fill(uint i)
+{
+    const uint cell = LOAD(cell_scan, i + 1u) - 1u, runs = LOAD(cell_run_counts, cell);
+    const Kept kept = load_kept(i);
+    uint slot = neighbour_slot(LOAD(neighbour_starts, i), 0u); // of the next two neighbours
+    uint held = NONE;                                          // the first of them, if it is known
+    uint at = 0u;
+    for (uint r = 0u; r < runs; r++) {
+        const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
+        for (uint from = run.x; from < run.y; from += SEARCH_BITS) {
+            const uint candidates = min(run.y - from, SEARCH_BITS);
+            uint bits = kept_bits(kept, at, candidates);
+            at += candidates;
+            if (at > KEPT_BITS) {
+                bits = compare_again(i, from, candidates);
+            }
+            while (bits != 0u) {
+                uint first = held;
+                if (first == NONE) {
+                    first = from + uint(findLSB(bits));
+                    bits &= bits - 1u;
                 }
-                at += candidates;
-                bits = listed ? bits : 0u;
-                for (; bits != 0u; bits &= bits - 1u) {
-                    view.neighbours.data[slot++] = from + uint(findLSB(bits));
+                held = first;
+                if (bits != 0u) {
+                    store_two(slot, first, from + uint(findLSB(bits)));
+                    bits &= bits - 1u;
+                    slot += 2u;
+                    held = NONE;
                 }
             }
         }
-        if (listed) {
-            for (; slot % NEIGHBOUR_BLOCK != 0u; slot++) {
-                view.neighbours.data[slot] = i;
-            }
-        }
+    }
+    if (held != NONE) {
+        store_two(slot, held, i);
+        slot += 2u;
+    }
+    for (; slot % NEIGHBOUR_BLOCK != 0u; slot += 2u) {
+        store_two(slot, i, i);
+    }
+}
+
+void main()
+{
+    const uint i = workgroup_number() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (i < particles_left() && !kernels_halted()) {
+        fill(i);
     }
 }

@@ -109,9 +109,20 @@ FUNCTION bool is_amid(VIEW_COMMA uint s, vec3 p, float margin)
            fabsf(local.z) <= half_size.z - margin;
 }
 
+// Whether a particle is where no shape can have anything to do with it, told without a look at the shapes.
+FUNCTION bool is_in_room(VIEW_COMMA vec3 p)
+{
+    const vec3 lower = PARAMETER(room_lower);
+    const vec3 upper = PARAMETER(room_upper);
+    return p.x > lower.x && p.y > lower.y && p.z > lower.z && p.x < upper.x && p.y < upper.y && p.z < upper.z;
+}
+
 KERNEL(solve_contacts)
 {
     const vec4 particle = LOAD(predicted, i);
+    if (is_in_room(VIEW_HERE_COMMA v3_from_v4(particle))) {
+        return;
+    }
     const bool dynamic = MAY_HAVE(DYNAMICS) && PARAMETER(dynamic_count) != 0u;
     if (dynamic) {
         clear_shape_pushes(VIEW_HERE_COMMA i);
@@ -195,6 +206,9 @@ KERNEL(solve_contacts)
 KERNEL(stabilize_contacts)
 {
     const vec4 position = LOAD(positions, i);
+    if (is_in_room(VIEW_HERE_COMMA v3_from_v4(position))) {
+        return;
+    }
     if (position.w <= 0.0f || rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
         return;
     }

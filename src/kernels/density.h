@@ -7,10 +7,10 @@
 #define MOTE_DENSITY_H
 
 // What particle j adds to the density at `position`.
-FUNCTION float density_by(VIEW_COMMA vec3 position, uint j)
+FUNCTION float density_by(VIEW_COMMA vec3 position, float squared_support, uint j)
 {
     const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-    const float weight = poly6(v3_dot(offset, offset), PARAMETER(support_squared));
+    const float weight = poly6(v3_dot(offset, offset), squared_support);
     if (MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f &&
         !is_fluid(LOAD(phases, j))) {
         return weight * PARAMETER(solid_weight); // UPP eq. 27
@@ -20,11 +20,12 @@ FUNCTION float density_by(VIEW_COMMA vec3 position, uint j)
 
 FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
 {
-    float density = poly6(0.0f, PARAMETER(support_squared));
+    const float squared_support = PARAMETER(support_squared);
+    float density = poly6(0.0f, squared_support);
     for (uint k = 0u; k < count; k += 2u) {
         const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
-        density += density_by(VIEW_HERE_COMMA position, pair.x);
-        const float second = density_by(VIEW_HERE_COMMA position, pair.y);
+        density += density_by(VIEW_HERE_COMMA position, squared_support, pair.x);
+        const float second = density_by(VIEW_HERE_COMMA position, squared_support, pair.y);
         density += k + 1u < count ? second : 0.0f;
     }
     return density * PARAMETER(density_scale);
@@ -64,6 +65,37 @@ FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, 
     return compliance;
 }
 
+// ---- Liquid without pressure -------------------------------------------------------------------------------
+
+// In the unilateral mode liquid in the air has no lambda, and where a particle and all around it have none, nothing
+// moves. density_lambda notes for chunks of particles in which iteration one of them has a lambda; `order`, where that
+// is kept, holds indices before, which are smaller.
+#define PRESSED_CHUNK 32u
+
+FUNCTION uint pressed_note(VIEW)
+{
+    return NONE - PARAMETER(iteration);
+}
+
+// Whether no particle near particle i has a lambda: all that may be its neighbours are in the runs of its cell.
+FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
+{
+    const uint note = pressed_note(VIEW_HERE);
+    if (PARAMETER(notes_pressure) == 0u || LOAD(order, i / PRESSED_CHUNK) == note) {
+        return false;
+    }
+    const uint cell = LOAD(cell_scan, i + 1u) - 1u;
+    const uint runs = LOAD(cell_run_counts, cell);
+    bool pressed = false;
+    for (uint r = 0u; r < runs && !pressed; r++) {
+        const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
+        for (uint chunk = run.x / PRESSED_CHUNK; chunk * PRESSED_CHUNK < run.y && !pressed; chunk++) {
+            pressed = LOAD(order, chunk) == note;
+        }
+    }
+    return !pressed;
+}
+
 KERNEL(density_lambda)
 {
     const vec4 particle = LOAD(predicted, i);
@@ -78,6 +110,9 @@ KERNEL(density_lambda)
     }
     STORE(densities, i, density);
     STORE(estimates, i, v4_from_v3(v3_from_v4(particle), lambda));
+    if (PARAMETER(notes_pressure) != 0u && lambda != 0.0f) {
+        STORE(order, i / PRESSED_CHUNK, pressed_note(VIEW_HERE)); // the same from all of a chunk
+    }
 }
 
 // PBF eq. 13, unscaled. The ratio of Poly6 values needs no norm.
@@ -93,7 +128,7 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
 
 // What particle j adds to the correction of a particle with this estimate, without the factors that are the same for
 // all: a term of the sum of PBF eq. 14.
-FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, uint j)
+FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, float support, float pressure, uint j)
 {
     if (solid && !is_fluid(LOAD(phases, j))) {
         return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
@@ -102,26 +137,32 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, uint j)
     const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
     const float squared_distance = v3_dot(offset, offset);
     float lambda = estimate.w + other.w;
-    if (PARAMETER(pressure_scale) > 0.0f) {
-        lambda -= PARAMETER(pressure_scale) * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+    if (pressure > 0.0f) {
+        lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }
-    return v3_scale(offset, lambda * spiky_factor(squared_distance, PARAMETER(support)));
+    return v3_scale(offset, lambda * spiky_factor(squared_distance, support));
 }
 
 // PBF eq. 14. Reads the estimates, writes the predicted positions: a Jacobi iteration without a second pass.
 KERNEL(density_delta)
 {
+    if (is_without_pressure(VIEW_HERE_COMMA i)) {
+        return; // its delta would be 0
+    }
     const vec4 particle = LOAD(predicted, i);
     const vec4 estimate = LOAD(estimates, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const bool solid = MAY_HAVE(SOLIDS) && !is_fluid(LOAD(phases, i));
 
+    const float support = PARAMETER(support);
+    const float pressure = PARAMETER(pressure_scale);
+
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k += 2u) {
         const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
-        delta = v3_add(delta, density_push_by(VIEW_HERE_COMMA estimate, solid, pair.x));
-        const vec3 second = density_push_by(VIEW_HERE_COMMA estimate, solid, pair.y);
+        delta = v3_add(delta, density_push_by(VIEW_HERE_COMMA estimate, solid, support, pressure, pair.x));
+        const vec3 second = density_push_by(VIEW_HERE_COMMA estimate, solid, support, pressure, pair.y);
         delta = v3_add(delta, k + 1u < count ? second : v3(0.0f, 0.0f, 0.0f));
     }
     float scale = PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;

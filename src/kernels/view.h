@@ -212,11 +212,16 @@ uvec2 load_pair(uint_buffer elements, uint index)
     return unpackUint2x32(uint_pairs(elements).data[index >> 1]);
 }
 
+uvec2 load_uvec2(uvec2_buffer elements, uint index)
+{
+    return unpackUint2x32(uint_pairs(elements).data[index]);
+}
+
 // LOAD and STORE by the type of element.
 #define LOAD_float(elements, index)            elements.data[index]
 #define LOAD_uint(elements, index)             elements.data[index]
 #define LOAD_u64(elements, index)              elements.data[index]
-#define LOAD_uvec2(elements, index)            elements.data[index]
+#define LOAD_uvec2(elements, index)            load_uvec2(elements, index)
 #define LOAD_vec4(elements, index)             load_vec4(elements, index)
 #define LOAD_Shape(elements, index)            elements.data[index]
 #define LOAD_Material(elements, index)         elements.data[index]

@@ -179,6 +179,60 @@ MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint
     return MOTE_OK;
 }
 
+// ---- Room ----
+
+// How far rounding may be off where a shape is, and a little more.
+static float slack_of(const Shape *shape, vec3 position)
+{
+    return 1e-5f * (fabsf(position.x) + fabsf(position.y) + fabsf(position.z) + v3_length(shape->half_size));
+}
+
+static bool is_upright(vec4 rotation)
+{
+    return rotation.x == 0.0f && rotation.y == 0.0f && rotation.z == 0.0f && rotation.w == 1.0f;
+}
+
+// Cuts off what is within reach of a shape at a pose; false if the rest is not a box.
+static bool cut_room(MoteView *view, const Shape *shape, vec3 position, vec4 rotation)
+{
+    const float reach = view->margin + slack_of(shape, position);
+    vec3 *const lower = &view->room_lower, *const upper = &view->room_upper;
+    if (!is_upright(rotation)) {
+        return false;
+    }
+    if (shape->kind == SHAPE_PLANE) {
+        if (shape->inside_out != 0u) {
+            upper->y = fminf(upper->y, position.y - reach);
+        } else {
+            lower->y = fmaxf(lower->y, position.y + reach);
+        }
+        return true;
+    }
+    const vec3 room = v3_sub(shape->half_size, v3(reach, reach, reach));
+    const vec3 low = v3_sub(position, room), high = v3_add(position, room);
+    *lower = v3(fmaxf(lower->x, low.x), fmaxf(lower->y, low.y), fmaxf(lower->z, low.z));
+    *upper = v3(fminf(upper->x, high.x), fminf(upper->y, high.y), fminf(upper->z, high.z));
+    return shape->kind == SHAPE_BOX && shape->inside_out != 0u;
+}
+
+void world_find_room(MoteWorld *world)
+{
+    const float far = 1e30f;
+    MoteView *view = &world->view;
+    bool boxed = view->dynamic_count == 0 && view->adhesion_range <= 0.0f;
+    view->room_lower = v3(-far, -far, -far);
+    view->room_upper = v3(far, far, far);
+    for (uint32_t s = 0; s < view->shape_count && boxed; s++) {
+        const Shape *shape = &world->shape_rows[s];
+        boxed = cut_room(view, shape, shape->start_position, shape->start_rotation) &&
+                cut_room(view, shape, shape->position, shape->rotation);
+    }
+    if (!boxed) {
+        view->room_lower = v3(far, far, far);
+        view->room_upper = v3(-far, -far, -far);
+    }
+}
+
 MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count)
 {
     Shape *rows;

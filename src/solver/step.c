@@ -597,6 +597,10 @@ void world_set_parameters(MoteWorld *world, float time_step)
     const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
     const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
     view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
+    // Where shapes count, they change lambdas after density_lambda. The CPU's twins have notes of their own in the same
+    // place (src/cpu/avx2_idle.h).
+    view->notes_pressure = view->unilateral != 0u && view->pressure_scale <= 0.0f && view->has_solids == 0u &&
+                           view->wall_scale <= 0.0f && world->backend->functions->guesses;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;
@@ -626,6 +630,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->support_memory = fall > 0.0f && view->has_solids != 0u ? settings->support_memory : 0.0f;
     view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
     view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
+    world_find_room(world);
     view->rolling = world->rolling && view->has_solids != 0u;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;

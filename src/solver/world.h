@@ -234,6 +234,8 @@ MoteResult world_build_lists(MoteWorld *world);
 void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`.
 void world_set_parameters(MoteWorld *world, float time_step);
+// Where no shape is within reach in the step that is about to be run: room_lower and room_upper. geometry.c
+void world_find_room(MoteWorld *world);
 
 static inline void world_launch(MoteWorld *world, KernelId kernel)
 {

@@ -9,17 +9,33 @@
 
 // ---- Work --------------------------------------------------------------------------------------------------
 
+// What counting keeps for filling lies behind what a scan between them needs.
+static void search(VulkanBackend *vulkan, KernelId kernel, const MoteView *view)
+{
+    const uint32_t count = view->particle_count, cells = view->cell_count;
+    const size_t scan = vulkan_scan_bytes(count);
+    if (!vulkan_reserve_temporary(vulkan, scan + KEPT_BYTES * (size_t)count)) {
+        return;
+    }
+    const VkDeviceAddress kept = vulkan->temporary.address + scan; // search.glsl: Arguments
+    if (kernel == KERNEL_ID_count_neighbours) {
+        vulkan_launch(vulkan, PROGRAM_SEARCH_COUNT, view,
+                      (cells + SEARCH_CELLS - 1) / SEARCH_CELLS * vulkan->programs->group, &kept, sizeof kept);
+    } else {
+        vulkan_launch(vulkan, PROGRAM_SEARCH_FILL, view, count, &kept, sizeof kept);
+    }
+}
+
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    const uint32_t count = kernel_invocations(kernel, view), group = vulkan->programs->group;
+    const uint32_t count = kernel_invocations(kernel, view);
     const bool searches = kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours;
     if (count > 0 && vulkan_begin_timed(vulkan)) {
         if (searches && vulkan->programs->searches) {
-            vulkan_launch(vulkan, kernel == KERNEL_ID_count_neighbours ? PROGRAM_SEARCH_COUNT : PROGRAM_SEARCH_FILL,
-                          view, (view->cell_count + SEARCH_CELLS - 1) / SEARCH_CELLS * group);
+            search(vulkan, kernel, view);
         } else {
-            vulkan_launch(vulkan, (ProgramId)kernel, view, count);
+            vulkan_launch(vulkan, (ProgramId)kernel, view, count, NULL, 0);
         }
         vulkan_time(vulkan, (int)kernel, count);
     }

@@ -28,7 +28,9 @@ typedef enum ProgramId {
 
 enum {
     PUSH_CONSTANT_BYTES = 64,
-    SEARCH_CELLS = 8, // of a workgroup: shaders/solver/search.glsl
+    SEARCH_CELLS = 8, // of a workgroup: shaders/solver/search_count.comp
+    KEPT_BYTES = 24,  // a particle, between counting and filling: KEPT_BEYOND of shaders/solver/search.glsl
+    THREAD_LIMIT = 16,
     VARIANT_LIMIT = 8 // of a kernel: one for every world, and some for those that lack something
 };
 
@@ -39,6 +41,7 @@ typedef struct VulkanPrograms {
     bool validate;      //
     uint32_t users;     // worlds
     uint32_t group;     // invocations of a workgroup, a power of two
+    uint32_t threads;   // of a software device, if it gives each a piece of a launch: shaders/solver/groups.glsl
     uint64_t max_bytes; // of a buffer
     bool searches;      // can run PROGRAM_SEARCH_*
     VkDescriptorSetLayout set_layout;
@@ -168,7 +171,8 @@ void vulkan_start(VulkanBackend *vulkan);
 // A renderer may be reading buffers still.
 void vulkan_wait_for_renderer(VulkanBackend *vulkan);
 // Each of these sees what the ones before it wrote.
-void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations);
+void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations,
+                   const void *constants, uint32_t bytes);
 void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups);
 // With as many workgroups as the device has written at `offset` of `sizes`.
 void vulkan_dispatch_planned(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes,
@@ -200,6 +204,8 @@ bool vulkan_reserve_temporary(VulkanBackend *vulkan, size_t bytes);
 // ---- Primitives (vulkan_primitives.c) ----------------------------------------------------------------------
 
 void vulkan_sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch);
+// Of the temporary: what a scan needs.
+size_t vulkan_scan_bytes(uint32_t count);
 void vulkan_scan(Backend *backend, uint *values, uint32_t count);
 void vulkan_find_bounds(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds);
 

@@ -201,9 +201,10 @@ static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, Progr
     return command;
 }
 
-void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations)
+void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations,
+                   const void *constants, uint32_t bytes)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, view->without, NULL, 0);
+    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, view->without, constants, bytes);
     if (command == NULL) {
         return;
     }

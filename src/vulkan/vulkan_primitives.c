@@ -118,11 +118,16 @@ static void scan_level(VulkanBackend *vulkan, VkDeviceAddress values, uint32_t c
     vulkan_dispatch(vulkan, PROGRAM_SCAN_TILES, &arguments, sizeof arguments, tiles);
 }
 
+size_t vulkan_scan_bytes(uint32_t count)
+{
+    const size_t tiles = parts((uint64_t)count + 1, SCAN_TILE);
+    return (sizeof(uint32_t) * (2 * tiles + 256) + 63) / 64 * 64;
+}
+
 void vulkan_scan(Backend *backend, uint *values, uint32_t count)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    const size_t tiles = parts((uint64_t)count + 1, SCAN_TILE);
-    if (!vulkan_begin_timed(vulkan) || !vulkan_reserve_temporary(vulkan, sizeof(uint32_t) * (2 * tiles + 256)) ||
+    if (!vulkan_begin_timed(vulkan) || !vulkan_reserve_temporary(vulkan, vulkan_scan_bytes(count)) ||
         !vulkan_begin(vulkan)) {
         return;
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(sizeof(void *) == sizeof(VkDeviceAddress), "the view's pointers are device addresses");
 
@@ -107,12 +108,12 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t wi
     const VkPipelineShaderStageCreateFlags subgroups = // of any size, without invocations that are not there
         VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT |
         VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    const uint32_t values[2] = {programs->group, without};
-    const VkSpecializationMapEntry entries[2] = {{0, 0, sizeof values[0]}, {1, sizeof values[0], sizeof values[1]}};
-    const VkSpecializationInfo constants = {2, entries, sizeof values, values};
+    const uint32_t values[3] = {programs->group, without, programs->threads};
+    const VkSpecializationMapEntry entries[3] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
+    const VkSpecializationInfo constants = {3, entries, sizeof values, values};
     const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
                                               .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                                                        .flags = program >= PROGRAM_SEARCH_COUNT ? subgroups : 0,
+                                                        .flags = program == PROGRAM_SEARCH_COUNT ? subgroups : 0,
                                                         .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                         .module = module,
                                                         .pName = "main",
@@ -137,6 +138,8 @@ static bool has_variants(ProgramId program)
     case KERNEL_ID_density_delta:
     case KERNEL_ID_update_velocity:
     case KERNEL_ID_smooth_velocity:
+    case PROGRAM_SEARCH_COUNT:
+    case PROGRAM_SEARCH_FILL:
         return true;
     default:
         return false;
@@ -194,6 +197,9 @@ static void choose_sizes(VulkanPrograms *programs)
                               ? limits.maxBufferSize
                               : programs->device->info.memory_bytes;
     programs->group = programs->device->info.software || subgroup.subgroupSize <= 16 ? 64 : 128;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const bool shared = programs->device->info.software && processors > 1 && processors <= THREAD_LIMIT;
+    programs->threads = shared ? (uint32_t)processors : 1;
     const VkSubgroupFeatureFlags needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT;
     // Older software drivers end all loops of an invocation after 65535 turns, which cells of thousands of particles
     // take.

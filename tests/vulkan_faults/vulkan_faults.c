@@ -172,17 +172,22 @@ static Faults read_faults(const char *application)
 #define FIELD(name)      PFN_vk##name name;
 #define MADE_FIELD(name) PFN_vkCreate##name Create##name;
 
-typedef struct Instance {
+// One of a list.
+typedef struct Link {
     void *key; // what all its handles begin with: the loader's table
+    struct Link *after;
+} Link;
+
+typedef struct Instance {
+    Link link; // the first member
     VkInstance handle;
     Faults faults;
     PFN_vkGetInstanceProcAddr next;
     INSTANCE_FUNCTIONS(FIELD)
-    struct Instance *after;
 } Instance;
 
 typedef struct Device {
-    void *key;
+    Link link; // the first member
     Faults faults;
     pthread_mutex_t mutex; // of the counts
     uint64_t allocations, objects, submits, waits;
@@ -190,13 +195,41 @@ typedef struct Device {
     PFN_vkGetDeviceProcAddr next;
     DEVICE_FUNCTIONS(FIELD)
     MADE_FUNCTIONS(MADE_FIELD)
-    struct Device *after;
 } Device;
 
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
-static Instance *instances;
-static Device *devices;
+static Link *instances, *devices;
 static MoteVulkanFaults record;
+
+static void add_to(Link **list, Link *link, const void *handle)
+{
+    pthread_mutex_lock(&lists);
+    link->key = *(void *const *)handle;
+    link->after = *list;
+    *list = link;
+    pthread_mutex_unlock(&lists);
+}
+
+static Link *find_in(Link *const *list, const void *handle)
+{
+    pthread_mutex_lock(&lists);
+    Link *found = *list;
+    while (found->key != *(void *const *)handle) {
+        found = found->after;
+    }
+    pthread_mutex_unlock(&lists);
+    return found;
+}
+
+static void take_from(Link **list, const Link *link)
+{
+    pthread_mutex_lock(&lists);
+    while (*list != link) {
+        list = &(*list)->after;
+    }
+    *list = link->after;
+    pthread_mutex_unlock(&lists);
+}
 
 VK_LAYER_EXPORT MoteVulkanFaults mote_vulkan_faults_record(void)
 {
@@ -221,24 +254,12 @@ static void keep_larger(uint64_t *kept, uint64_t count)
 
 static Instance *instance_of(const void *handle)
 {
-    pthread_mutex_lock(&lists);
-    Instance *found = instances;
-    while (found->key != *(void *const *)handle) {
-        found = found->after;
-    }
-    pthread_mutex_unlock(&lists);
-    return found;
+    return (Instance *)find_in(&instances, handle);
 }
 
 static Device *device_of(const void *handle)
 {
-    pthread_mutex_lock(&lists);
-    Device *found = devices;
-    while (found->key != *(void *const *)handle) {
-        found = found->after;
-    }
-    pthread_mutex_unlock(&lists);
-    return found;
+    return (Device *)find_in(&devices, handle);
 }
 
 static bool is_turn(Turn turn, uint64_t number)
@@ -603,16 +624,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_CreateInstance(const VkInstanceCrea
     instance->faults =
         read_faults(application != NULL && application->pApplicationName != NULL ? application->pApplicationName : "");
     check_names(&instance->faults);
-    instance->key = *(void **)*out;
     instance->handle = *out;
     instance->next = next;
 #define FIND(name) instance->name = (PFN_vk##name)next(*out, "vk" #name);
     INSTANCE_FUNCTIONS(FIND)
 #undef FIND
-    pthread_mutex_lock(&lists);
-    instance->after = instances;
-    instances = instance;
-    pthread_mutex_unlock(&lists);
+    add_to(&instances, &instance->link, *out);
     return VK_SUCCESS;
 }
 
@@ -623,13 +640,7 @@ static VKAPI_ATTR void VKAPI_CALL faulty_DestroyInstance(VkInstance handle, cons
     }
     Instance *instance = instance_of(handle);
     instance->DestroyInstance(handle, callbacks);
-    pthread_mutex_lock(&lists);
-    Instance **link = &instances;
-    while (*link != instance) {
-        link = &(*link)->after;
-    }
-    *link = instance->after;
-    pthread_mutex_unlock(&lists);
+    take_from(&instances, &instance->link);
     free(instance);
 }
 
@@ -652,7 +663,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_CreateDevice(VkPhysicalDevice physi
     Device *device = calloc(1, sizeof *device);
     pthread_mutex_init(&device->mutex, NULL);
     device->faults = instance->faults;
-    device->key = *(void **)*out;
     device->next = next;
 #define FIND(name)      device->name = (PFN_vk##name)next(*out, "vk" #name);
 #define FIND_MADE(name) device->Create##name = (PFN_vkCreate##name)next(*out, "vkCreate" #name);
@@ -660,10 +670,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_CreateDevice(VkPhysicalDevice physi
     MADE_FUNCTIONS(FIND_MADE)
 #undef FIND
 #undef FIND_MADE
-    pthread_mutex_lock(&lists);
-    device->after = devices;
-    devices = device;
-    pthread_mutex_unlock(&lists);
+    add_to(&devices, &device->link, *out);
     return VK_SUCCESS;
 }
 
@@ -674,12 +681,8 @@ static VKAPI_ATTR void VKAPI_CALL faulty_DestroyDevice(VkDevice handle, const Vk
     }
     Device *device = device_of(handle);
     device->DestroyDevice(handle, callbacks);
+    take_from(&devices, &device->link);
     pthread_mutex_lock(&lists);
-    Device **link = &devices;
-    while (*link != device) {
-        link = &(*link)->after;
-    }
-    *link = device->after;
     keep_larger(&record.allocations, device->allocations);
     keep_larger(&record.objects, device->objects);
     keep_larger(&record.submits, device->submits);
