@@ -1,6 +1,6 @@
 // solids.frag - grains and meshes in the light of sun and sky, over a triangle that covers the picture: each pixel once,
 // however many of them lie behind each other. With several samples a pixel it is drawn once for each surface that a pixel
-// can show, and lights the samples that see this one by their mean place: inside of a surface once for all of them.
+// can show, and lights the samples that see this one together: inside of a surface once for all of them.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -60,6 +60,16 @@ uint samples_of_surface(ivec2 texel)
     return own;
 }
 
+// Of the samples marked: where two colours meet in one face, light is shared but not what reflects it.
+vec4 mean_material(ivec2 texel, uint samples)
+{
+    vec4 sum = vec4(0.0);
+    for (int k = 0; k < int(SAMPLES); k++) {
+        sum += (samples >> k & 1u) != 0u ? material_at(texel, k) : vec4(0.0);
+    }
+    return sum / float(bitCount(samples));
+}
+
 void main()
 {
     const ivec2 texel = ivec2(gl_FragCoord.xy);
@@ -69,7 +79,7 @@ void main()
     }
     color = vec4(0.0);
     for (uint lights = min(samples, 1u); lights > 0u; lights--) {
-        const vec4 normal_depth = normal_depth_at(texel, findLSB(samples)), material = material_at(texel, findLSB(samples));
+        const vec4 normal_depth = normal_depth_at(texel, findLSB(samples)), material = mean_material(texel, samples);
         const vec3 point = world_point_at(gl_FragCoord.xy, normal_depth.w), to_eye = normalize(frame.eye.xyz - point);
         color = solid_light(point, normalize(normal_depth.xyz), to_eye, material.rgb, material.a, 1.0);
     }
