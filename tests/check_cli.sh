@@ -201,6 +201,21 @@ has bench.json '0 < sum(s["scenes"][0]["stages"].values()) <= 1.01 * s["scenes"]
 has bench.json '0 <= s["scenes"][0]["quiet"]["share"] <= 1 and 0 < s["scenes"][0]["quiet"]["best_pace"]'
 expect 0 bench drop.json --backend cpu --no-peaks --warm-up 0 --steps 2
 says "of the frames had the cores to themselves"
+# In turns: each in as many copies as have about the particles of the largest, and compared frame by frame.
+for width in 0.3 0.9; do
+    echo '{"solver": {"spacing": 0.05, "substeps": 2}, "fluids": [{"size": ['$width', 0.3, 0.3]}]}' >block_$width.json
+done
+expect 0 bench block_0.3.json block_0.9.json --in-turns --backend cpu --no-peaks --warm-up 0 --steps 8 --json
+cp stdout turns.json
+has turns.json '[r["copies"] for r in s["scenes"]] == [3, 1]'
+has turns.json 's["scenes"][1]["particles"] == 3 * s["scenes"][0]["particles"]'
+has turns.json '"beside_first" not in s["scenes"][0] and s["scenes"][1]["beside_first"]["frames"] == 4'
+has turns.json '0.1 < s["scenes"][1]["beside_first"]["median"] < 10'
+has turns.json '0 < sum(s["scenes"][0]["stages"].values()) <= 1.01 * s["scenes"][0]["ms_per_step"]["mean"]'
+expect 0 bench drop.json drop.json --in-turns --backend cpu --no-peaks --warm-up 0 --steps 2
+says "times as long as one of drop.json in the same frame"
+expect 1 bench drop.json nowhere.json --in-turns --backend cpu --no-peaks --warm-up 0 --steps 2
+warns "nowhere.json"
 
 # ---- Interrupted: the frame is finished, then state and summary are written
 # (Python starts it, because a shell's background jobs ignore SIGINT.)

@@ -1,21 +1,15 @@
 // bench.c - `mote bench`: how long a step of a scene takes, stage by stage (as PBF Table 2), and how far that is
 // from what the machine can do.
-#include "base/clock.h"
 #include "base/error.h"
 #include "cli/bench_render.h"
+#include "cli/bench_steps.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/pace.h"
 #include "cli/peaks.h"
-#include "cli/times.h"
 
-#include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TIMING_LIMIT = 128, STAGE_LIMIT = 16 };
 
 static const Usage usage = {
     .command = "bench",
@@ -28,203 +22,53 @@ static const Usage usage = {
 };
 
 typedef struct Settings {
-    MoteBackendOptions backend;
-    OptionList scenes, overrides;
-    uint32_t steps, warm_up;
-    bool json, kernels, no_peaks;
+    StepsBench steps;
+    OptionList scenes;
+    bool in_turns, json, kernels, no_peaks;
     RenderBench render;
     bool render_wanted, render_detail; // --render, and an option that needs it
 } Settings;
 
-typedef struct Stage {
-    const char *name;
-    double milliseconds; // a step
-} Stage;
-
-typedef struct Result {
-    char scene[512];
-    char backend[32];
-    uint32_t particles, steps;
-    Times all, quiet;   // ms a step; in frames that had the cores to themselves
-    double quiet_share; // of the frames
-    Times pace;         // ms of the loop that tells them
-    double neighbours, bytes_per_particle, density_error;
-    double waits; // of the host for the device, a step
-    uint32_t iterations;
-    Stage stages[STAGE_LIMIT];
-    uint32_t stage_count;
-    MoteTiming kernels[TIMING_LIMIT]; // milliseconds a step
-    uint32_t kernel_count;
-    double gflops, gbytes; // a second, of the loops over neighbours
-    RenderResult render;
-} Result;
-
-// What the loops over neighbours do, counted from the source, for a neighbour: arithmetic operations, and bytes asked
-// of memory or cache (a 4-byte index and 16 bytes for each vec4 of the neighbour). Where a kernel has branches by
-// setting, the cheaper one is counted.
-static const struct {
-    const char *kernel;
-    double operations, bytes;
-} neighbour_costs[] = {
-    {"density_lambda", 13, 20},
-    {"density_delta", 24, 20},
-    {"smooth_velocity", 23, 36},
-    {"confine_vorticity", 26, 28},
-};
-
-static int thread_count(const Settings *settings)
-{
-    return settings->backend.threads > 0 ? (int)settings->backend.threads : omp_get_num_procs();
-}
-
-// ---- Measuring ----
-
-// What is noted of each frame.
-typedef struct FrameNotes {
-    PaceMaker *pace_maker;
-    double *step_times; // ms, the mean of the frame's steps
-    double *paces;      // of the machine, before the first frame and after each
-} FrameNotes;
-
-static MoteResult frame_notes_create(uint32_t frames, int threads, FrameNotes *out)
-{
-    out->pace_maker = pace_maker_create(threads);
-    out->step_times = calloc(frames, sizeof *out->step_times);
-    out->paces = calloc((size_t)frames + 1, sizeof *out->paces);
-    const bool made = out->pace_maker != NULL && out->step_times != NULL && out->paces != NULL;
-    return made ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for the times of %u frames", frames);
-}
-
-static void frame_notes_destroy(FrameNotes *notes)
-{
-    pace_maker_destroy(notes->pace_maker);
-    free(notes->step_times);
-    free(notes->paces);
-}
-
-// `notes` may be NULL.
-static MoteResult run_frames(MoteSimulation *simulation, uint32_t frames, uint32_t substeps, const FrameNotes *notes)
-{
-    if (notes != NULL) {
-        notes->paces[0] = pace_now(notes->pace_maker);
-    }
-    for (uint32_t f = 0; f < frames; f++) {
-        const double start = clock_seconds();
-        const MoteResult result = mote_simulation_advance_frame(simulation);
-        if (result != MOTE_OK) {
-            return result;
-        }
-        if (notes != NULL) {
-            notes->step_times[f] = 1e3 * (clock_seconds() - start) / substeps;
-            notes->paces[f + 1] = pace_now(notes->pace_maker);
-        }
-    }
-    return MOTE_OK;
-}
-
-static void summarise_times(const FrameNotes *notes, uint32_t frames, Result *out)
-{
-    const uint32_t quiet = pace_keep_quiet(notes->step_times, notes->paces, frames);
-    out->quiet_share = (double)quiet / frames;
-    out->quiet = times_of(notes->step_times, quiet);
-    out->all = times_of(notes->step_times, frames);
-    out->pace = times_of(notes->paces, frames + 1);
-}
-
-static void summarise_stages(MoteWorld *world, Result *out)
-{
-    out->kernel_count = mote_world_timings(world, out->kernels, TIMING_LIMIT);
-    double busy = 0.0, operations = 0.0, bytes = 0.0;
-    for (uint32_t k = 0; k < out->kernel_count; k++) {
-        MoteTiming *kernel = &out->kernels[k];
-        for (size_t c = 0; c < sizeof neighbour_costs / sizeof neighbour_costs[0]; c++) {
-            if (strcmp(neighbour_costs[c].kernel, kernel->name) == 0) {
-                const double pairs = (double)kernel->invocations * out->neighbours;
-                operations += pairs * neighbour_costs[c].operations;
-                bytes += pairs * neighbour_costs[c].bytes;
-                busy += kernel->milliseconds;
-            }
-        }
-        kernel->milliseconds /= out->steps;
-        if (strcmp(kernel->stage, "statistics") == 0) {
-            continue; // not part of a step
-        }
-        uint32_t s = 0;
-        while (s < out->stage_count && strcmp(out->stages[s].name, kernel->stage) != 0) {
-            s++;
-        }
-        if (s == out->stage_count && s < STAGE_LIMIT && kernel->milliseconds > 0.0) {
-            out->stages[out->stage_count++] = (Stage){kernel->stage, 0.0};
-        }
-        if (s < out->stage_count) {
-            out->stages[s].milliseconds += kernel->milliseconds;
-        }
-    }
-    if (busy > 0.0) {
-        out->gflops = 1e-6 * operations / busy;
-        out->gbytes = 1e-6 * bytes / busy;
-    }
-}
-
-static MoteResult measure(const Settings *settings, const char *path, Result *out)
-{
-    *out = (Result){0};
-    snprintf(out->scene, sizeof out->scene, "%s", path);
-    MoteScene *scene = NULL;
-    MoteSimulation *simulation = NULL;
-    FrameNotes notes = {0};
-    MoteResult result = mote_scene_load(path, settings->overrides.items, settings->overrides.count, &scene);
-    if (result == MOTE_OK) {
-        // A run of its own, so that the measured one begins with the scene's first step.
-        result = mote_simulation_create(scene, &settings->backend, &simulation);
-        result = result == MOTE_OK ? run_frames(simulation, settings->warm_up, 1, NULL) : result;
-        mote_simulation_destroy(simulation);
-        simulation = NULL;
-    }
-    result = result == MOTE_OK ? mote_simulation_create(scene, &settings->backend, &simulation) : result;
-    if (result == MOTE_OK) {
-        MoteWorld *world = mote_simulation_world(simulation);
-        const MoteSettings solver = mote_world_settings(world);
-        const uint32_t frames = (settings->steps + solver.substeps - 1) / solver.substeps;
-        result = frame_notes_create(frames, thread_count(settings), &notes);
-        if (result == MOTE_OK) {
-            mote_world_reset_timings(world);
-            const uint64_t waits = mote_world_host_waits(world);
-            result = run_frames(simulation, frames, solver.substeps, &notes);
-            out->waits = (double)(mote_world_host_waits(world) - waits) / (frames * solver.substeps);
-        }
-        MoteStatistics statistics;
-        out->steps = frames * solver.substeps;
-        out->iterations = solver.iterations;
-        snprintf(out->backend, sizeof out->backend, "%s", mote_world_backend(world));
-        result = result == MOTE_OK ? mote_world_statistics(world, &statistics) : result;
-        if (result == MOTE_OK) {
-            out->particles = statistics.particles;
-            out->neighbours = statistics.neighbours_mean;
-            out->density_error = statistics.density_error_mean;
-            out->bytes_per_particle =
-                statistics.particles > 0 ? (double)statistics.memory_bytes / statistics.particles : 0.0;
-            summarise_times(&notes, frames, out);
-            summarise_stages(world, out);
-        }
-        if (result == MOTE_OK && settings->render_wanted) {
-            result = render_bench_measure(&settings->render, simulation, &out->render);
-        }
-    }
-    frame_notes_destroy(&notes);
-    mote_simulation_destroy(simulation);
-    mote_scene_destroy(scene);
-    return result;
-}
+typedef struct Peaks {
+    double gflops, gbytes_per_second; // 0 if they were not measured
+} Peaks;
 
 // ---- Reporting ----
 
-static void print_result(const Settings *settings, const Result *r, double peak_flops, double peak_bytes)
+static double nanoseconds_a_particle(double milliseconds, uint32_t particles)
+{
+    return particles > 0 ? 1e6 * milliseconds / particles : 0.0;
+}
+
+static void print_stages(const StepsResult *r, bool kernels)
+{
+    double total = 0.0;
+    for (uint32_t s = 0; s < r->stage_count; s++) {
+        total += r->stages[s].milliseconds;
+    }
+    for (uint32_t s = 0; s < r->stage_count; s++) {
+        const Stage *stage = &r->stages[s];
+        printf("    %-12s %8.3f ms %5.1f %% %7.1f ns a particle\n", stage->name, stage->milliseconds,
+               100.0 * stage->milliseconds / total, nanoseconds_a_particle(stage->milliseconds, r->particles));
+        for (uint32_t k = 0; k < r->kernel_count && kernels; k++) {
+            const MoteTiming *kernel = &r->kernels[k];
+            if (strcmp(kernel->stage, stage->name) == 0 && kernel->launches > 0) {
+                printf("      %-20s %8.3f ms %7.1f ns a particle\n", kernel->name, kernel->milliseconds,
+                       nanoseconds_a_particle(kernel->milliseconds, r->particles));
+            }
+        }
+    }
+}
+
+static void print_steps(const Settings *settings, const StepsResult *r, const Peaks *peaks)
 {
     const double rate = (double)r->particles * r->iterations / (1e-3 * r->all.mean);
-    printf("%s\n  %s, %u particles, %u steps of %u iterations, %.1f neighbours\n", r->scene, r->backend, r->particles,
+    printf("%s\n  %s, %u particles, %u steps of %u iterations, %.1f neighbours", r->scene, r->backend, r->particles,
            r->steps, r->iterations, r->neighbours);
-    printf("  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a "
+    if (r->copies > 1) {
+        printf(", %u copies", r->copies);
+    }
+    printf("\n  ms a step: mean %.2f, median %.2f +- %.2f, min %.2f; %.1f M particle iterations a second; %.0f bytes a "
            "particle\n",
            r->all.mean, r->all.median, r->all.spread, r->all.minimum, 1e-6 * rate, r->bytes_per_particle);
     printf("  %.0f %% of the frames had the cores to themselves: mean %.2f, median %.2f\n", 100.0 * r->quiet_share,
@@ -232,30 +76,32 @@ static void print_result(const Settings *settings, const Result *r, double peak_
     if (r->waits > 0.0) {
         printf("  the host waited for the device %.2f times a step\n", r->waits);
     }
-    double total = 0.0;
-    for (uint32_t s = 0; s < r->stage_count; s++) {
-        total += r->stages[s].milliseconds;
-    }
-    for (uint32_t s = 0; s < r->stage_count; s++) {
-        printf("    %-12s %8.3f ms %5.1f %%\n", r->stages[s].name, r->stages[s].milliseconds,
-               100.0 * r->stages[s].milliseconds / total);
-        for (uint32_t k = 0; k < r->kernel_count && settings->kernels; k++) {
-            if (strcmp(r->kernels[k].stage, r->stages[s].name) == 0 && r->kernels[k].launches > 0) {
-                printf("      %-20s %8.3f ms\n", r->kernels[k].name, r->kernels[k].milliseconds);
-            }
-        }
-    }
+    print_stages(r, settings->kernels);
     printf("  loops over neighbours: %.1f GFLOP/s, %.1f GB/s through caches", r->gflops, r->gbytes);
-    if (peak_flops > 0.0) {
-        printf(" (this machine's peaks: %.0f GFLOP/s, %.0f GB/s from memory)", peak_flops, peak_bytes);
+    if (peaks->gflops > 0.0) {
+        printf(" (this machine's peaks: %.0f GFLOP/s, %.0f GB/s from memory)", peaks->gflops, peaks->gbytes_per_second);
     }
     printf("\n");
-    if (settings->render_wanted) {
-        render_bench_print(&settings->render, &r->render);
-    }
 }
 
-static json_t *result_as_json(const Settings *settings, const Result *r)
+static void print_comparison(const StepsResult *r, const StepsResult *first)
+{
+    printf("  a particle took %.3f +- %.3f times as long as one of %s in the same frame, in the median",
+           r->beside_first.median, r->beside_first.spread, first->scene);
+    if (r->quiet_beside_first.count > 0) {
+        printf("; %.3f in the %u frames in which both had the cores to themselves", r->quiet_beside_first.median,
+               r->quiet_beside_first.count);
+    }
+    printf("\n");
+}
+
+static json_t *times_as_json(const Times *times)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:I}", "mean", times->mean, "median", times->median, "min", times->minimum,
+                     "spread", times->spread, "frames", (json_int_t)times->count);
+}
+
+static json_t *steps_as_json(const Settings *settings, const StepsResult *r)
 {
     json_t *stages = json_object();
     for (uint32_t s = 0; s < r->stage_count; s++) {
@@ -267,42 +113,85 @@ static json_t *result_as_json(const Settings *settings, const Result *r)
             json_object_set_new(kernels, r->kernels[k].name, json_real(r->kernels[k].milliseconds));
         }
     }
-    json_t *object =
-        json_pack("{s:s, s:s, s:i, s:I, s:I, s:{s:f, s:f, s:f, s:f}, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, "
-                  "s:f, s:f, s:f, s:f}",
-                  "scene", r->scene, "backend", r->backend, "threads", thread_count(settings), "particles",
-                  (json_int_t)r->particles, "steps", (json_int_t)r->steps, "ms_per_step", "mean", r->all.mean, "median",
-                  r->all.median, "min", r->all.minimum, "spread", r->all.spread, "quiet", "share", r->quiet_share,
-                  "mean", r->quiet.mean, "median", r->quiet.median, "best_pace", r->pace.minimum, "mean_pace",
-                  r->pace.mean, "stages", stages, "kernels", kernels, "bytes_per_particle", r->bytes_per_particle,
-                  "neighbours", r->neighbours, "density_error_mean", r->density_error, "gflops", r->gflops,
-                  "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
-    if (settings->render_wanted) {
-        json_object_set_new(object, "render", render_bench_json(&settings->render, &r->render));
+    return json_pack(
+        "{s:s, s:s, s:i, s:I, s:I, s:I, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, "
+        "s:f}",
+        "scene", r->scene, "backend", r->backend, "threads", bench_threads(&settings->steps), "particles",
+        (json_int_t)r->particles, "steps", (json_int_t)r->steps, "copies", (json_int_t)r->copies, "ms_per_step",
+        times_as_json(&r->all), "quiet", "share", r->quiet_share, "mean", r->quiet.mean, "median", r->quiet.median,
+        "best_pace", r->pace.minimum, "mean_pace", r->pace.mean, "stages", stages, "kernels", kernels,
+        "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean",
+        r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
+}
+
+// ---- Measuring ----
+
+// One scene, or several in turns: prints what was found, or adds it to `rows` if JSON is wanted.
+static MoteResult measure(const Settings *settings, const char *const *paths, uint32_t count, const Peaks *peaks,
+                          json_t *rows)
+{
+    BenchScene *const scenes = calloc(count, sizeof *scenes);
+    StepsResult *const results = calloc(count, sizeof *results);
+    MoteResult result = scenes != NULL && results != NULL
+                            ? bench_scenes_run(&settings->steps, paths, count, scenes, results)
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory for the results of %u scenes", count);
+    for (uint32_t s = 0; s < count && result == MOTE_OK; s++) {
+        RenderResult pictures = {0};
+        if (settings->render_wanted) {
+            result = render_bench_measure(&settings->render, scenes[s].copies[0], &pictures);
+        }
+        if (result != MOTE_OK) {
+            break;
+        }
+        json_t *const row = settings->json ? steps_as_json(settings, &results[s]) : NULL;
+        if (row == NULL) {
+            print_steps(settings, &results[s], peaks);
+        }
+        if (s > 0 && row != NULL) {
+            json_object_set_new(row, "beside_first", times_as_json(&results[s].beside_first));
+            json_object_set_new(row, "quiet_beside_first", times_as_json(&results[s].quiet_beside_first));
+        } else if (s > 0) {
+            print_comparison(&results[s], &results[0]);
+        }
+        if (settings->render_wanted && row != NULL) {
+            json_object_set_new(row, "render", render_bench_json(&settings->render, &pictures));
+        } else if (settings->render_wanted) {
+            render_bench_print(&settings->render, &pictures);
+        }
+        if (row != NULL) {
+            json_array_append_new(rows, row);
+        }
     }
-    return object;
+    if (scenes != NULL) {
+        bench_scenes_destroy(scenes, count);
+    }
+    free(scenes);
+    free(results);
+    return result;
 }
 
 // ---- The command ----
 
 static OptionsOutcome parse(int argc, char **argv, Settings *s)
 {
-    *s = (Settings){.backend = {.backend = "auto"},
-                    .steps = 120,
-                    .warm_up = 3,
+    *s = (Settings){.steps = {.backend = {.backend = "auto"}, .steps = 120, .warm_up = 3},
                     .render = {.drawing = DRAWING_DEFAULTS, .samples = 1, .at_frame = 60, .draws = 5}};
+    StepsBench *b = &s->steps;
     RenderBench *r = &s->render;
     bool *detail = &s->render_detail;
     const Option options[] = {
-        {"backend", OPTION_CHOICE, &s->backend.backend, "NAME", "auto (the default), cpu, cuda or vulkan",
+        {"backend", OPTION_CHOICE, &b->backend.backend, "NAME", "auto (the default), cpu, cuda or vulkan",
          "auto|cpu|cuda|vulkan", 0, 0, NULL},
-        {"threads", OPTION_NUMBER, &s->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
+        {"threads", OPTION_NUMBER, &b->backend.threads, "N", "CPU threads; 0, the default, is one for each core", NULL,
          0, 1024, NULL},
-        {"portable", OPTION_FLAG, &s->backend.portable, NULL, "CPU: only the portable kernels", NULL, 0, 0, NULL},
-        {"steps", OPTION_NUMBER, &s->steps, "N", "Steps to time, rounded up to whole frames (120)", NULL, 1, 1000000,
+        {"portable", OPTION_FLAG, &b->backend.portable, NULL, "CPU: only the portable kernels", NULL, 0, 0, NULL},
+        {"steps", OPTION_NUMBER, &b->steps, "N", "Steps to time, rounded up to whole frames (120)", NULL, 1, 1000000,
          NULL},
-        {"warm-up", OPTION_NUMBER, &s->warm_up, "N", "Frames of the warm-up run (3)", NULL, 0, 1000, NULL},
-        {"set", OPTION_LIST, &s->overrides, "PATH=VALUE", "Overrides a key of the scenes", NULL, 0, 0, NULL},
+        {"warm-up", OPTION_NUMBER, &b->warm_up, "N", "Frames of the warm-up run (3)", NULL, 0, 1000, NULL},
+        {"set", OPTION_LIST, &b->overrides, "PATH=VALUE", "Overrides a key of the scenes", NULL, 0, 0, NULL},
+        {"in-turns", OPTION_FLAG, &s->in_turns, NULL,
+         "All scenes at once, a frame of each in turn, smaller ones in copies: compares what a particle costs", NULL, 0,
+         0, NULL},
         {"json", OPTION_FLAG, &s->json, NULL, "Print one JSON object instead of a table", NULL, 0, 0, NULL},
         {"kernels", OPTION_FLAG, &s->kernels, NULL, "Also print the time of each kernel", NULL, 0, 0, NULL},
         {"no-peaks", OPTION_FLAG, &s->no_peaks, NULL, "Do not measure what the machine can do", NULL, 0, 0, NULL},
@@ -334,23 +223,18 @@ static int run(Settings *settings)
     static const char *standard_scenes[] = {"scenes/bench/dam_break_peer.json", "scenes/dam_break.json"};
     const char *const *scenes = settings->scenes.count > 0 ? settings->scenes.items : standard_scenes;
     const uint32_t count = settings->scenes.count > 0 ? settings->scenes.count : 2;
-    const double flops = settings->no_peaks ? 0.0 : peak_gflops(thread_count(settings));
-    const double bytes = settings->no_peaks ? 0.0 : peak_gbytes_per_second(thread_count(settings));
+    const int threads = bench_threads(&settings->steps);
+    const Peaks peaks =
+        settings->no_peaks ? (Peaks){0} : (Peaks){peak_gflops(threads), peak_gbytes_per_second(threads)};
+    const uint32_t together = settings->in_turns ? count : 1;
     int status = STATUS_FINE;
     json_t *rows = json_array();
-    for (uint32_t i = 0; i < count && status == STATUS_FINE; i++) {
-        Result result;
-        if (measure(settings, scenes[i], &result) != MOTE_OK) {
-            status = command_failed();
-        } else if (settings->json) {
-            json_array_append_new(rows, result_as_json(settings, &result));
-        } else {
-            print_result(settings, &result, flops, bytes);
-        }
+    for (uint32_t i = 0; i < count && status == STATUS_FINE; i += together) {
+        status = measure(settings, scenes + i, together, &peaks, rows) == MOTE_OK ? STATUS_FINE : command_failed();
     }
     if (settings->json && status == STATUS_FINE) {
         json_t *root = json_pack("{s:s, s:O, s:{s:f, s:f}}", "version", mote_version(), "scenes", rows, "peaks",
-                                 "gflops", flops, "gbytes_per_second", bytes);
+                                 "gflops", peaks.gflops, "gbytes_per_second", peaks.gbytes_per_second);
         json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
         printf("\n");
         json_decref(root);
@@ -372,13 +256,13 @@ static int run_with_renderer(Settings *settings)
     }
     if (!settings->render_wanted) {
         const uint32_t device = render->drawing.renderer.device;
-        settings->backend.vulkan_device = device == MOTE_DEVICE_AUTO ? 0 : device + 1;
+        settings->steps.backend.vulkan_device = device == MOTE_DEVICE_AUTO ? 0 : device + 1;
         return run(settings);
     }
     if (mote_renderer_create(&render->drawing.renderer, &render->renderer) != MOTE_OK) {
         return command_failed();
     }
-    settings->backend = drawing_backend(&settings->backend, render->renderer);
+    settings->steps.backend = drawing_backend(&settings->steps.backend, render->renderer);
     status = run(settings);
     mote_renderer_destroy(render->renderer);
     return status;
@@ -393,6 +277,6 @@ int command_bench(int argc, char **argv)
         status = run_with_renderer(&settings);
     }
     option_list_free(&settings.scenes);
-    option_list_free(&settings.overrides);
+    option_list_free(&settings.steps.overrides);
     return status;
 }

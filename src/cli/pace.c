@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { POINTS = 1024, LISTED = 32, REPEATS = 10 };
@@ -104,19 +105,7 @@ double pace_now(PaceMaker *maker)
     return slowest;
 }
 
-uint32_t pace_keep_quiet(double *step_times, const double *paces, uint32_t frames)
+bool pace_is_quiet(double pace, double best)
 {
-    double best = paces[0];
-    for (uint32_t f = 1; f <= frames; f++) {
-        best = paces[f] < best ? paces[f] : best;
-    }
-    uint32_t kept = 0;
-    for (uint32_t f = 0; f < frames; f++) {
-        if (paces[f] <= QUIET_LIMIT * best && paces[f + 1] <= QUIET_LIMIT * best) {
-            const double time = step_times[f];
-            step_times[f] = step_times[kept];
-            step_times[kept++] = time;
-        }
-    }
-    return kept;
+    return pace <= QUIET_LIMIT * best;
 }

@@ -4,7 +4,7 @@
 #ifndef MOTE_CLI_PACE_H
 #define MOTE_CLI_PACE_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 typedef struct PaceMaker PaceMaker;
 
@@ -12,7 +12,6 @@ PaceMaker *pace_maker_create(int threads); // NULL if memory is short
 void pace_maker_destroy(PaceMaker *maker);
 double pace_now(PaceMaker *maker); // ms of the loop on the slowest core, about one
 
-// Frame f ran between paces[f] and paces[f + 1]: it was quiet if both are close to the best of them all. Moves the
-// times of quiet frames to the front and returns how many there are.
-uint32_t pace_keep_quiet(double *step_times, const double *paces, uint32_t frames);
+// Whether it is close to the best that was seen: each core worked for us alone.
+bool pace_is_quiet(double pace, double best);
 #endif

@@ -23,5 +23,6 @@ Times times_of(double *values, uint32_t count)
         .median = 0.5 * (values[(count - 1) / 2] + values[count / 2]),
         .minimum = values[0],
         .spread = 0.5 * (values[3 * (uint64_t)count / 4] - values[count / 4]),
+        .count = count,
     };
 }

@@ -7,6 +7,7 @@
 typedef struct Times {
     double mean, median, minimum;
     double spread; // half the distance between the quartiles
+    uint32_t count;
 } Times;
 
 // Sorts the values. All is zero if there are none.
