@@ -66,13 +66,22 @@ static double terrain(double x, double z, double depth, uint32_t rocks, uint64_t
     return height;
 }
 
+// The k-th vertex of the border of a grid of n + 1 by n + 1, once around.
+static uint32_t border_vertex(uint32_t k, uint32_t n)
+{
+    const uint32_t side = k / n % 4, i = k % n, row = n + 1;
+    return side == 0 ? i : side == 1 ? i * row + n : side == 2 ? n * row + n - i : (n - i) * row;
+}
+
+// Below the top's edge comes another one, a segment down: where a rock slopes down to the edge, light and wetness run
+// smoothly over it, and without that they would as far as the floor.
 void generate_rocks(MeshBuilder *builder, const double *values)
 {
     const double size = values[0], depth = values[1] / size;
     const uint32_t rocks = (uint32_t)values[2], n = (uint32_t)values[4], row = n + 1;
     const uint64_t seed = (uint64_t)values[3];
     const double floor_height = -size * (1.5 * depth + 0.1);
-    const uint32_t top = builder->mesh.vertex_count, bottom = top + row * row;
+    const uint32_t top = builder->mesh.vertex_count, bottom = top + row * row, edge = bottom + row * row;
     for (uint32_t layer = 0; layer < 2; layer++) {
         for (uint32_t i = 0; i < row * row; i++) {
             const double x = (double)(i % row) / n - 0.5, z = (double)(i / row) / n - 0.5;
@@ -80,6 +89,11 @@ void generate_rocks(MeshBuilder *builder, const double *values)
                 layer == 0 ? fmax(size * terrain(x, z, depth, rocks, seed), 0.95 * floor_height) : floor_height;
             builder_vertex(builder, vector(size * x, y, size * z));
         }
+    }
+    for (uint32_t k = 0; k < 4 * n && !builder->failed; k++) {
+        const MoteVec3 above = builder->mesh.positions[top + border_vertex(k, n)];
+        const double lower = fmax(above.y - size / n, 0.5 * (above.y + floor_height));
+        builder_vertex(builder, vector(above.x, lower, above.z));
     }
     for (uint32_t i = 0; i < n * n; i++) {
         const uint32_t corner = i / n * row + i % n;
@@ -89,15 +103,12 @@ void generate_rocks(MeshBuilder *builder, const double *values)
         builder_triangle(builder, c, c + row + 1, c + row);
         builder_triangle(builder, c, c + 1, c + row + 1);
     }
-    // The four sides: the top's edge and the bottom's below it.
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t edges[4][2] = {
-            {i, i + 1}, {n * row + i + 1, n * row + i}, {(i + 1) * row, i * row}, {i * row + n, (i + 1) * row + n}};
-        for (uint32_t s = 0; s < 4; s++) {
-            const uint32_t a = edges[s][0], b = edges[s][1];
-            builder_triangle(builder, top + a, top + b, bottom + b);
-            builder_triangle(builder, top + a, bottom + b, bottom + a);
-        }
+    for (uint32_t k = 0; k < 4 * n; k++) {
+        const uint32_t next = (k + 1) % (4 * n), a = border_vertex(k, n), b = border_vertex(next, n);
+        builder_triangle(builder, top + a, top + b, edge + next);
+        builder_triangle(builder, top + a, edge + next, edge + k);
+        builder_triangle(builder, edge + k, edge + next, bottom + b);
+        builder_triangle(builder, edge + k, bottom + b, bottom + a);
     }
 }
 

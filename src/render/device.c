@@ -1,12 +1,11 @@
 #include "render/device.h"
 
 #include "base/error.h"
+#include "base/vulkan_start.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
 // ---- Errors ------------------------------------------------------------------------------------------------
 
@@ -62,17 +61,7 @@ static VkBool32 *feature_at(Features *features, const NeededFeature *needed)
 
 static bool has_extension(VkPhysicalDevice physical, const char *name)
 {
-    uint32_t count = 0;
-    vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
-    VkExtensionProperties *rows = calloc(count > 0 ? count : 1, sizeof *rows);
-    bool found = false;
-    if (rows != NULL && vkEnumerateDeviceExtensionProperties(physical, NULL, &count, rows) == VK_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++) {
-            found = found || strcmp(rows[i].extensionName, name) == 0;
-        }
-    }
-    free(rows);
-    return found;
+    return vulkan_has_extension(vkEnumerateDeviceExtensionProperties, physical, name);
 }
 
 // The first family that can do everything; UINT32_MAX if there is none.
@@ -178,19 +167,6 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
-static bool has_layer(const char *name)
-{
-    VkLayerProperties rows[64];
-    uint32_t count = 64;
-    vkEnumerateInstanceLayerProperties(&count, rows);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].layerName, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool has_instance_extension(const char *name)
 {
     VkExtensionProperties rows[64];
@@ -213,29 +189,19 @@ static MoteResult make_instance(bool validate, Device *device)
                          "no Vulkan loader on this machine: install libvulkan1 and a driver, such "
                          "as mesa-vulkan-drivers, which needs no GPU");
     }
-    if (validate && !has_layer(VALIDATION_LAYER)) {
-        return mote_fail(MOTE_ERROR_UNAVAILABLE, "validation was asked for, but " VALIDATION_LAYER
-                                                 " is not installed: install vulkan-validationlayers");
+    const MoteResult validation_found = vulkan_check_validation(validate, vkEnumerateInstanceLayerProperties);
+    if (validation_found != MOTE_OK) {
+        return validation_found;
     }
-    const char *layers[] = {VALIDATION_LAYER};
+    const char *layers[] = {VULKAN_VALIDATION_LAYER};
     const char *extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
     const bool named = validate || has_instance_extension(extensions[0]);
-    const VkDebugUtilsMessengerCreateInfoEXT messages = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity =
-            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT, // loaders tell of drivers that do not fit, too
-        .pfnUserCallback = on_message,
-        .pUserData = device};
-    const VkValidationFeatureEnableEXT checks[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    const VkValidationFeaturesEXT validation = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-                                                .pNext = &messages,
-                                                .enabledValidationFeatureCount = 1,
-                                                .pEnabledValidationFeatures = checks};
+    VulkanValidation validation;
+    vulkan_describe_validation(&validation, on_message, device);
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "mote", .apiVersion = VK_API_VERSION_1_3};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pNext = validate ? &validation : NULL,
+                                       .pNext = validate ? &validation.chain : NULL,
                                        .pApplicationInfo = &application,
                                        .enabledLayerCount = validate ? 1 : 0,
                                        .ppEnabledLayerNames = layers,
@@ -252,7 +218,7 @@ static MoteResult make_instance(bool validate, Device *device)
     volkLoadInstance(device->instance); // every call goes through the loader: any number of devices can be alive
     device->labels = validate;
     if (validate) {
-        result = MADE(vkCreateDebugUtilsMessengerEXT(device->instance, &messages, NULL, &device->messenger),
+        result = MADE(vkCreateDebugUtilsMessengerEXT(device->instance, &validation.messages, NULL, &device->messenger),
                       &device->messenger);
     }
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "listening to the validation layers");
@@ -302,16 +268,7 @@ static int preference(VkPhysicalDevice physical)
 {
     VkPhysicalDeviceProperties properties;
     vkGetPhysicalDeviceProperties(physical, &properties);
-    switch (properties.deviceType) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return 4;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return 3;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return 2;
-    default:
-        return 1;
-    }
+    return vulkan_rank(properties.deviceType);
 }
 
 static MoteResult choose_physical(uint32_t wanted, Device *device)

@@ -1,14 +1,13 @@
 #include "viewer/gpu.h"
 
 #include "base/error.h"
+#include "base/vulkan_start.h"
 #include "mote_render.h"
 #include <SDL.h>
 #include <SDL_vulkan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 
 MoteResult gpu_fail(VkResult result, const char *what)
 {
@@ -31,22 +30,6 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
-// Whether the validation layer is there.
-static bool has_validation(const Gpu *gpu)
-{
-    const PFN_vkEnumerateInstanceLayerProperties list =
-        (PFN_vkEnumerateInstanceLayerProperties)gpu->vkGetInstanceProcAddr(NULL, "vkEnumerateInstanceLayerProperties");
-    VkLayerProperties rows[64];
-    uint32_t count = 64;
-    list(&count, rows);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(rows[i].layerName, VALIDATION_LAYER) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static MoteResult load_instance_functions(Gpu *gpu)
 {
 #define X(name)                                                                                                        \
@@ -63,9 +46,11 @@ static MoteResult create_instance(bool validate, Gpu *gpu)
 {
     void *loader = SDL_Vulkan_GetVkGetInstanceProcAddr(); // C has no cast from an object's to a function's address
     memcpy(&gpu->vkGetInstanceProcAddr, &loader, sizeof loader);
-    if (validate && !has_validation(gpu)) {
-        return mote_fail(MOTE_ERROR_UNAVAILABLE, "validation was asked for, but " VALIDATION_LAYER
-                                                 " is not installed: install vulkan-validationlayers");
+    const PFN_vkEnumerateInstanceLayerProperties list_layers =
+        (PFN_vkEnumerateInstanceLayerProperties)gpu->vkGetInstanceProcAddr(NULL, "vkEnumerateInstanceLayerProperties");
+    const MoteResult validation_found = vulkan_check_validation(validate, list_layers);
+    if (validation_found != MOTE_OK) {
+        return validation_found;
     }
     const char *extensions[16];
     unsigned count = 15;
@@ -75,23 +60,13 @@ static MoteResult create_instance(bool validate, Gpu *gpu)
     if (validate) {
         extensions[count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     }
-    const char *layers[] = {VALIDATION_LAYER};
-    const VkDebugUtilsMessengerCreateInfoEXT messages = {
-        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
-        .messageSeverity =
-            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
-        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT, // loaders tell of drivers that do not fit, too
-        .pfnUserCallback = on_message,
-        .pUserData = gpu};
-    const VkValidationFeatureEnableEXT checks[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
-    const VkValidationFeaturesEXT validation = {.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-                                                .pNext = &messages,
-                                                .enabledValidationFeatureCount = 1,
-                                                .pEnabledValidationFeatures = checks};
+    const char *layers[] = {VULKAN_VALIDATION_LAYER};
+    VulkanValidation validation;
+    vulkan_describe_validation(&validation, on_message, gpu);
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "mote view", .apiVersion = VK_API_VERSION_1_3};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pNext = validate ? &validation : NULL,
+                                       .pNext = validate ? &validation.chain : NULL,
                                        .pApplicationInfo = &application,
                                        .enabledLayerCount = validate ? 1 : 0,
                                        .ppEnabledLayerNames = layers,
@@ -112,7 +87,7 @@ static MoteResult create_instance(bool validate, Gpu *gpu)
         const PFN_vkCreateDebugUtilsMessengerEXT listen =
             (PFN_vkCreateDebugUtilsMessengerEXT)gpu->vkGetInstanceProcAddr(gpu->instance,
                                                                            "vkCreateDebugUtilsMessengerEXT");
-        listen(gpu->instance, &messages, NULL, &gpu->messenger);
+        listen(gpu->instance, &validation.messages, NULL, &gpu->messenger);
     }
     return loaded;
 }
@@ -130,17 +105,7 @@ static MoteResult create_surface(Gpu *gpu)
 
 static bool has_swapchains(const Gpu *gpu, VkPhysicalDevice physical)
 {
-    uint32_t count = 0;
-    gpu->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, NULL);
-    VkExtensionProperties *rows = calloc(count > 0 ? count : 1, sizeof *rows);
-    bool found = false;
-    if (rows != NULL && gpu->vkEnumerateDeviceExtensionProperties(physical, NULL, &count, rows) >= VK_SUCCESS) {
-        for (uint32_t i = 0; i < count; i++) {
-            found = found || strcmp(rows[i].extensionName, VK_KHR_SWAPCHAIN_EXTENSION_NAME) == 0;
-        }
-    }
-    free(rows);
-    return found;
+    return vulkan_has_extension(gpu->vkEnumerateDeviceExtensionProperties, physical, VK_KHR_SWAPCHAIN_EXTENSION_NAME);
 }
 
 // A queue family that draws and presents to the surface; UINT32_MAX if there is none.
@@ -157,20 +122,6 @@ static uint32_t find_family(const Gpu *gpu, VkPhysicalDevice physical)
         }
     }
     return UINT32_MAX;
-}
-
-static int preference(VkPhysicalDeviceType type)
-{
-    switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return 4;
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return 3;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return 2;
-    default:
-        return 1;
-    }
 }
 
 // What a device lacks to draw to the surface; NULL if it can.
@@ -201,7 +152,7 @@ static MoteResult choose_physical(uint32_t wanted, Gpu *gpu)
         VkPhysicalDeviceProperties properties;
         gpu->vkGetPhysicalDeviceProperties(found[i], &properties);
         const char *lacks = find_lack(gpu, found[i], properties.apiVersion);
-        const int rank = preference(properties.deviceType) + (wanted == i ? 100 : 0);
+        const int rank = vulkan_rank(properties.deviceType) + (wanted == i ? 100 : 0);
         if (lacks != NULL) {
             snprintf(lacking, sizeof lacking, "%.200s lacks %s", properties.deviceName, lacks);
         } else if (rank > best) {
