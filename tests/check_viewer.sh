@@ -714,8 +714,4 @@ MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=131072 \
 is first_view 's["view"] == "particles"'
 is last_view 's["view"] == "colliders" and s["resident_bytes"] < first_view["resident_bytes"] + 10e6'
 
-# ---- A round of random input ----
-"$source_folder/tools/soak-viewer" "$mote" 1 7 >"$work/stdout" 2>"$work/stderr" || fail "tools/soak-viewer"
-cat "$work/stdout"
-
 echo "$checks checks passed"

@@ -165,7 +165,7 @@ static void a_column_comes_to_rest(void **state)
     settings.iterations = 10;
     MoteWorld *world = make_world(backend, &settings);
     const bool emulated = backend != &test_backends[0]; // it is slower by far
-    const uint32_t width = emulated ? 8 : 12, height = 16;
+    const uint32_t width = emulated ? 6 : 12, height = emulated ? 12 : 16;
     add_water(world, width, height, width, (MoteVec3){0.05f * (float)width, 3.0f, 0.05f * (float)width});
     double peak = 0.0;
     MoteStatistics s = {0};

@@ -1,5 +1,6 @@
 // Everything but the liquid: depth and shadows of solids against closed forms, the looks of all shapes.
 #include "ray_fixture.h"
+#include "short_tests.h"
 
 // ---- Depth ----
 
@@ -361,5 +362,7 @@ int main(void)
         cmocka_unit_test(test_shadow_of_liquid),      cmocka_unit_test(test_looks),
         cmocka_unit_test(test_equal_pixels),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    // They compare each pixel with a ray that the test itself follows.
+    static const char *const long_tests[] = {"test_depth_of_solids", "test_shadows_of_solids", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }
