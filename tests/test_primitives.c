@@ -143,11 +143,16 @@ static u64 removed_among_them(uint32_t i, uint32_t count)
     return i % 3 == 0 ? KEY_REMOVED : random_bits() >> 1;
 }
 
+static u64 few_far_away(uint32_t i, uint32_t count) // the others stay together when the highest bits are looked at
+{
+    return i % 1000 == 0 ? random_bits() : (u64)i * 3000 / count + random_bits() % 20;
+}
+
 static void sort_is_stable_and_ascending(void **state)
 {
     (void)state;
-    KeyMaker *const makers[] = {any_key,  ascending_key, descending_key,    equal_key,
-                                few_keys, high_bits,     last_out_of_place, removed_among_them};
+    KeyMaker *const makers[] = {any_key,   ascending_key,     descending_key,     equal_key,   few_keys,
+                                high_bits, last_out_of_place, removed_among_them, few_far_away};
     const uint32_t sizes[] = {0, 1, 2, 3, 7, 100, 2047, 2048, 2049, 4095, 4096, 4097, 20011};
     u64 *keys = malloc(20011 * sizeof *keys);
     assert_non_null(keys);

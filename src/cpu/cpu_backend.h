@@ -23,8 +23,8 @@ bool cpu_build_lists(const MoteView *view, uint32_t capacity, Threads *threads);
 // Names what the twins use: "AVX2", or "portable".
 const char *cpu_features(void);
 
-void cpu_sort(u64 *keys, uint *values, uint32_t count, void *scratch, Threads *threads); // cpu_primitives.c
-void cpu_scan(uint *values, uint32_t count, Threads *threads);
+void cpu_sort(u64 *keys, uint *values, uint32_t count, void *scratch, Threads *threads); // cpu_sort.c
+void cpu_scan(uint *values, uint32_t count, Threads *threads);                           // cpu_primitives.c
 void cpu_find_bounds(const vec4 *points, uint32_t count, vec4 *bounds, Threads *threads);
 
 #endif

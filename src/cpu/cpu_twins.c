@@ -1,5 +1,6 @@
 // cpu_twins.c - which kernels have a hand-vectorised twin, and whether this CPU can run them.
 #include "cpu/cpu_backend.h"
+#include "cpu/cpu_parts.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -39,23 +40,21 @@ typedef struct ListJob {
     atomic_bool too_long;
 } ListJob;
 
-static uint part_begin(const ListJob *job, int part)
-{
-    return (uint)((uint64_t)job->view->particle_count * (uint64_t)part / (uint64_t)job->parts);
-}
-
 static void make_columns(void *context, int part, int thread)
 {
     (void)thread;
     const ListJob *job = context;
-    avx2_make_columns(job->view, part_begin(job, part), part_begin(job, part + 1));
+    const uint count = job->view->particle_count;
+    avx2_make_columns(job->view, part_begin(count, part, job->parts), part_begin(count, part + 1, job->parts));
 }
 
 static void build_lists(void *context, int part, int thread)
 {
     ListJob *job = context;
-    if (!atomic_load(&job->too_long) && !avx2_build_lists(job->view, part_begin(job, part), part_begin(job, part + 1),
-                                                          &job->arena, &job->chunks[thread])) {
+    const uint count = job->view->particle_count;
+    if (!atomic_load(&job->too_long) &&
+        !avx2_build_lists(job->view, part_begin(count, part, job->parts), part_begin(count, part + 1, job->parts),
+                          &job->arena, &job->chunks[thread])) {
         atomic_store(&job->too_long, true);
     }
 }
