@@ -192,6 +192,13 @@ warns "cut.state"
 expect 1 simulate drop.json --resume part.state --set solver.substeps=3
 warns "part.state"
 
+# ---- What it runs on, in one line, where that is not the first choice
+expect 0 simulate drop.json --frames 1
+if "$mote" info | grep -q '^ *auto  *would choose cpu$'; then
+    warns "running on cpu; "
+    (($(wc -l <stderr) == 1)) || fail "expected one line about the backend"
+fi
+
 # ---- Times of steps
 expect 0 bench drop.json --backend cpu --threads 1 --no-peaks --warm-up 0 --steps 6 --json
 cp stdout bench.json

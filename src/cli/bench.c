@@ -124,6 +124,33 @@ static json_t *steps_as_json(const Settings *settings, const StepsResult *r)
         r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
 }
 
+// `first` is what it was measured beside, or itself.
+static void print_scene(const Settings *settings, const StepsResult *r, const StepsResult *first,
+                        const RenderResult *pictures, const Peaks *peaks)
+{
+    print_steps(settings, r, peaks);
+    if (r != first) {
+        print_comparison(r, first);
+    }
+    if (settings->render_wanted) {
+        render_bench_print(&settings->render, pictures);
+    }
+}
+
+static json_t *scene_as_json(const Settings *settings, const StepsResult *r, const StepsResult *first,
+                             const RenderResult *pictures)
+{
+    json_t *object = steps_as_json(settings, r);
+    if (r != first) {
+        json_object_set_new(object, "beside_first", times_as_json(&r->beside_first));
+        json_object_set_new(object, "quiet_beside_first", times_as_json(&r->quiet_beside_first));
+    }
+    if (settings->render_wanted) {
+        json_object_set_new(object, "render", render_bench_json(&settings->render, pictures));
+    }
+    return object;
+}
+
 // ---- Measuring ----
 
 // One scene, or several in turns: prints what was found, or adds it to `rows` if JSON is wanted.
@@ -140,26 +167,10 @@ static MoteResult measure(const Settings *settings, const char *const *paths, ui
         if (settings->render_wanted) {
             result = render_bench_measure(&settings->render, scenes[s].copies[0], &pictures);
         }
-        if (result != MOTE_OK) {
-            break;
-        }
-        json_t *const row = settings->json ? steps_as_json(settings, &results[s]) : NULL;
-        if (row == NULL) {
-            print_steps(settings, &results[s], peaks);
-        }
-        if (s > 0 && row != NULL) {
-            json_object_set_new(row, "beside_first", times_as_json(&results[s].beside_first));
-            json_object_set_new(row, "quiet_beside_first", times_as_json(&results[s].quiet_beside_first));
-        } else if (s > 0) {
-            print_comparison(&results[s], &results[0]);
-        }
-        if (settings->render_wanted && row != NULL) {
-            json_object_set_new(row, "render", render_bench_json(&settings->render, &pictures));
-        } else if (settings->render_wanted) {
-            render_bench_print(&settings->render, &pictures);
-        }
-        if (row != NULL) {
-            json_array_append_new(rows, row);
+        if (result == MOTE_OK && settings->json) {
+            json_array_append_new(rows, scene_as_json(settings, &results[s], &results[0], &pictures));
+        } else if (result == MOTE_OK) {
+            print_scene(settings, &results[s], &results[0], &pictures, peaks);
         }
     }
     if (scenes != NULL) {

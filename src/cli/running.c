@@ -48,16 +48,21 @@ int check_overrides(const char *command, const OptionList *overrides)
     return STATUS_FINE;
 }
 
+// One line: what it runs on, and why not on what would come before that.
 void report_backend(MoteSimulation *simulation, const char *asked)
 {
     enum { LIMIT = 8 };
-    MoteBackendInfo rows[LIMIT];
-    const char *chosen = mote_world_backend(mote_simulation_world(simulation));
-    const uint32_t count = mote_backends(rows, LIMIT);
     if (strcmp(asked, "auto") != 0) {
         return;
     }
-    for (uint32_t i = 0; i < count && i < LIMIT && strcmp(rows[i].name, chosen) != 0; i++) {
-        fprintf(stderr, "mote: %s is not available (%s), running on %s\n", rows[i].name, rows[i].device, chosen);
+    MoteBackendInfo rows[LIMIT];
+    const char *chosen = mote_world_backend(mote_simulation_world(simulation));
+    const uint32_t count = mote_backends(rows, LIMIT);
+    if (strcmp(rows[0].name, chosen) != 0) {
+        fprintf(stderr, "mote: running on %s", chosen);
+        for (uint32_t i = 0; i < count && i < LIMIT && strcmp(rows[i].name, chosen) != 0; i++) {
+            fprintf(stderr, "; %s: %s", rows[i].name, rows[i].device);
+        }
+        fprintf(stderr, "\n");
     }
 }
