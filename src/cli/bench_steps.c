@@ -117,7 +117,7 @@ void bench_scenes_destroy(BenchScene *scenes, uint32_t count)
 
 // ---- Running ----
 
-// The pace is left where it was found: after the frame.
+// `pace` is that before the frame, and becomes that after it.
 static MoteResult run_frame(BenchScene *scene, FrameTime *frame, PaceMaker *pace_maker, double *pace)
 {
     const double start = clock_seconds();
@@ -127,11 +127,10 @@ static MoteResult run_frame(BenchScene *scene, FrameTime *frame, PaceMaker *pace
             return result;
         }
     }
-    const double before = *pace;
     frame->milliseconds = 1e3 * (clock_seconds() - start) / substeps_of(scene) / scene->copy_count;
     frame->particles = mote_world_particle_count(first_world(scene));
-    *pace = pace_now(pace_maker);
-    frame->pace = before > *pace ? before : *pace;
+    frame->pace_before = *pace;
+    *pace = frame->pace_after = pace_now(pace_maker);
     return MOTE_OK;
 }
 
@@ -156,13 +155,19 @@ static MoteResult run_in_turns(BenchScene *scenes, uint32_t count, PaceMaker *pa
 
 static double best_pace(const BenchScene *scenes, uint32_t count)
 {
-    double best = scenes[0].frames[0].pace;
+    double best = scenes[0].frames[0].pace_before;
     for (uint32_t s = 0; s < count; s++) {
         for (uint32_t f = 0; f < scenes[s].frame_count; f++) {
-            best = scenes[s].frames[f].pace < best ? scenes[s].frames[f].pace : best;
+            const double pace = scenes[s].frames[f].pace_after;
+            best = pace < best ? pace : best;
         }
     }
     return best;
+}
+
+static bool was_quiet(const FrameTime *frame, double best)
+{
+    return pace_was_quiet(frame->pace_before, frame->pace_after, best);
 }
 
 // `values` has room for one of each frame.
@@ -170,7 +175,7 @@ static void summarise_times(const BenchScene *scene, double best, double *values
 {
     uint32_t quiet = 0;
     for (uint32_t f = 0; f < scene->frame_count; f++) {
-        if (pace_is_quiet(scene->frames[f].pace, best)) {
+        if (was_quiet(&scene->frames[f], best)) {
             values[quiet++] = scene->frames[f].milliseconds;
         }
     }
@@ -181,7 +186,7 @@ static void summarise_times(const BenchScene *scene, double best, double *values
     }
     out->all = times_of(values, scene->frame_count);
     for (uint32_t f = 0; f < scene->frame_count; f++) {
-        values[f] = scene->frames[f].pace;
+        values[f] = scene->frames[f].pace_after;
     }
     out->pace = times_of(values, scene->frame_count);
 }
@@ -192,7 +197,7 @@ static Times compare(const BenchScene *scene, const BenchScene *first, double be
     uint32_t kept = 0;
     for (uint32_t f = 0; f < scene->frame_count && f < first->frame_count; f++) {
         const FrameTime *here = &scene->frames[f], *there = &first->frames[f];
-        const bool quiet = pace_is_quiet(here->pace, best) && pace_is_quiet(there->pace, best);
+        const bool quiet = was_quiet(here, best) && was_quiet(there, best);
         if (here->particles > 0 && there->particles > 0 && (quiet || !quiet_only)) {
             values[kept++] = here->milliseconds / here->particles * there->particles / there->milliseconds;
         }

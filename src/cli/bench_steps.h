@@ -17,8 +17,8 @@ typedef struct StepsBench {
 
 // One frame of one scene.
 typedef struct FrameTime {
-    double milliseconds; // a step, in the mean of the frame's steps and of the scene's copies
-    double pace;         // of the cores, before or after the frame, whichever was slower
+    double milliseconds;            // a step, in the mean of the frame's steps and of the scene's copies
+    double pace_before, pace_after; // of the cores
     uint32_t particles;
 } FrameTime;
 

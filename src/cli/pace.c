@@ -105,7 +105,7 @@ double pace_now(PaceMaker *maker)
     return slowest;
 }
 
-bool pace_is_quiet(double pace, double best)
+bool pace_was_quiet(double before, double after, double best)
 {
-    return pace <= QUIET_LIMIT * best;
+    return before <= QUIET_LIMIT * best && after <= QUIET_LIMIT * best;
 }

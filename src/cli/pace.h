@@ -12,6 +12,6 @@ PaceMaker *pace_maker_create(int threads); // NULL if memory is short
 void pace_maker_destroy(PaceMaker *maker);
 double pace_now(PaceMaker *maker); // ms of the loop on the slowest core, about one
 
-// Whether it is close to the best that was seen: each core worked for us alone.
-bool pace_is_quiet(double pace, double best);
+// Whether the paces before and after something are both close to the best one seen: each core worked for us alone.
+bool pace_was_quiet(double before, double after, double best);
 #endif
