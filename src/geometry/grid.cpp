@@ -194,7 +194,7 @@ extern "C" MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3
         const MeshAdapter mesh(voxels.points, voxels.triangles);
         openvdb::util::NullInterrupter uninterrupted;
         const auto transform = openvdb::math::Transform::createLinearTransform(size);
-        openvdb::Int32Grid closest(openvdb::Int32(openvdb::util::INVALID_IDX));
+        openvdb::Int32Grid closest(static_cast<openvdb::Int32>(openvdb::util::INVALID_IDX));
         const bool shell = options->mode == MOTE_FIELD_SHELL;
         // An offset surface lies outside the mesh, or for a container inside it: the band goes on beyond it.
         const float offset = options->offset / options->cell_size;

@@ -29,8 +29,8 @@ typedef struct ImageRow {
 } ImageRow;
 static const ImageRow image_rows[IMAGE_COUNT] = {
 #define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage)                                     \
-    [binding] = {#name, VK_FORMAT_##format, SIZE_##size, USAGE_##usage},
-#define DEPTH_ROW(binding, name, size) [binding] = {#name, VK_FORMAT_D32_SFLOAT, SIZE_##size, USAGE_DEPTH},
+    [binding] = {#name, VK_FORMAT_##format, SIZE_##size, USAGE_##usage, 0},
+#define DEPTH_ROW(binding, name, size) [binding] = {#name, VK_FORMAT_D32_SFLOAT, SIZE_##size, USAGE_DEPTH, 0},
 #define SAMPLES_ROW(binding, name, format, what)                                                                       \
     [binding] = {#name, VK_FORMAT_##format, SIZE_SAMPLES,                                                              \
                  VK_FORMAT_##format == VK_FORMAT_D32_SFLOAT ? USAGE_DEPTH_SAMPLES : USAGE_COLOR_SAMPLES,               \
