@@ -284,6 +284,8 @@ MOTE_API MoteFieldInfo mote_field_info(const MoteField *field);
 // An OpenVDB file of the distances that particles feel, to be looked at or read again; the triangles are not in it.
 MOTE_API MoteResult mote_field_save(const MoteField *field, const char *path);
 
+#define MOTE_NONE 0xffffffffu // no body, no shape, no particle
+
 // ---- The world ---------------------------------------------------------------------------------------------
 
 typedef struct MoteWorld MoteWorld;
@@ -336,6 +338,15 @@ MOTE_API MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *row
 MOTE_API MoteResult mote_world_set_shape_motion(MoteWorld *world, uint32_t i, const MoteTransform *pose,
                                                 MoteVec3 velocity, MoteVec3 angular_velocity);
 
+typedef struct MoteProbe {
+    MoteVec3 normal; // unit, the way out of the shape
+    float distance;  // m, of the point from the shape's surface; negative where particles must not be
+    uint32_t shape;  // the one that is nearest or deepest, as mote_world_set_shapes numbers them; MOTE_NONE: no shapes
+} MoteProbe;
+// How far each of `count` points is from the shapes where their `to` poses, or for those with a mass the last step, put
+// them. Beyond the band of a field its distance is that of the band.
+MOTE_API MoteResult mote_world_probe(MoteWorld *world, const MoteVec3 *points, uint32_t count, MoteProbe *out);
+
 // Hulls and fields, for shapes to refer to by the number that comes back in *out. A world has them until it is
 // destroyed, or all fields at once until they are cleared, which also drops every shape and volume.
 MOTE_API MoteResult mote_world_add_hull(MoteWorld *world, const MoteVec3 *points, uint32_t count, uint32_t *out);
@@ -375,8 +386,6 @@ typedef struct MoteBody {
     float plastic_creep;   // 1/s, rate at which what is beyond the yield is forgotten
     float plastic_limit;   // deformation over the contact distance at which a particle becomes a plain sphere
 } MoteBody;
-
-#define MOTE_NONE 0xffffffffu
 
 // Adds the body's particles with consecutive ids from *first_id, in a group of their own that does not collide with
 // itself. The body's members are the particles in this order; *body numbers bodies from 0.
@@ -574,6 +583,15 @@ MOTE_API uint64_t mote_simulation_frame(const MoteSimulation *simulation);
 MOTE_API double mote_simulation_time(const MoteSimulation *simulation); // s
 MOTE_API uint64_t mote_simulation_emitted(const MoteSimulation *simulation);
 MOTE_API uint64_t mote_simulation_escaped(MoteSimulation *simulation); // particles outside the scene's bounds now
+// What a simulation has to say beside errors: what was left out or overlaps at the start, and what went wrong since.
+typedef struct MoteNotice {
+    bool warning;     // something is likely not as it was meant; else it is only good to know
+    double time;      // s, of the simulation
+    const char *text; // one sentence, which names what it is about
+} MoteNotice;
+// All since the simulation was made or a state was loaded, oldest first, and how many there are. They are valid until
+// the next call that changes the simulation.
+MOTE_API uint32_t mote_simulation_notices(const MoteSimulation *simulation, const MoteNotice **rows);
 // frames the scene asks for in output.frames
 MOTE_API uint64_t mote_simulation_frame_target(const MoteSimulation *simulation);
 

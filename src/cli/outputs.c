@@ -122,6 +122,20 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+// The texts of all warnings so far.
+static json_t *list_warnings(const MoteSimulation *simulation)
+{
+    const MoteNotice *rows;
+    const uint32_t count = mote_simulation_notices(simulation, &rows);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count && list != NULL; i++) {
+        if (rows[i].warning) {
+            json_array_append_new(list, json_pack("{s:f, s:s}", "time", rows[i].time, "text", rows[i].text));
+        }
+    }
+    return list;
+}
+
 static MoteResult make_summary(MoteSimulation *simulation, const RunReport *report, json_t **out)
 {
     MoteWorld *world = mote_simulation_world(simulation);
@@ -139,24 +153,25 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
     // "o" takes over each value's reference; "s" copies, and fails on text that is not UTF-8, as a path may be.
     json_t *path = json_string(report->scene_path);
     *out = json_pack(
-        "{s:o, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:[o, o, o], s:s, s:I}", //
-        "scene", path != NULL ? path : json_string("(not UTF-8)"),                                            //
-        "backend", mote_world_backend(world),                                                                 //
-        "interrupted", report->interrupted,                                                                   //
-        "first_frame", (json_int_t)report->first_frame,                                                       //
-        "frames", (json_int_t)mote_simulation_frame(simulation),                                              //
-        "steps", (json_int_t)s.steps,                                                                         //
-        "seconds", number(report->seconds),                                                                   //
-        "simulated_seconds", number(mote_simulation_time(simulation)),                                        //
-        "particles", (json_int_t)s.particles,                                                                 //
-        "emitted", (json_int_t)mote_simulation_emitted(simulation),                                           //
-        "removed", (json_int_t)s.removed,                                                                     //
-        "escaped", (json_int_t)mote_simulation_escaped(simulation),                                           //
-        "density_error_mean", number(s.density_error_mean),                                                   //
-        "density_error_max", number(s.density_error_max),                                                     //
-        "kinetic_energy", number(s.kinetic_energy),                                                           //
-        "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]),                      //
-        "state_hash", hash_text,                                                                              //
+        "{s:o, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:[o, o, o], s:s, s:o, s:I}", //
+        "scene", path != NULL ? path : json_string("(not UTF-8)"),                                                 //
+        "backend", mote_world_backend(world),                                                                      //
+        "interrupted", report->interrupted,                                                                        //
+        "first_frame", (json_int_t)report->first_frame,                                                            //
+        "frames", (json_int_t)mote_simulation_frame(simulation),                                                   //
+        "steps", (json_int_t)s.steps,                                                                              //
+        "seconds", number(report->seconds),                                                                        //
+        "simulated_seconds", number(mote_simulation_time(simulation)),                                             //
+        "particles", (json_int_t)s.particles,                                                                      //
+        "emitted", (json_int_t)mote_simulation_emitted(simulation),                                                //
+        "removed", (json_int_t)s.removed,                                                                          //
+        "escaped", (json_int_t)mote_simulation_escaped(simulation),                                                //
+        "density_error_mean", number(s.density_error_mean),                                                        //
+        "density_error_max", number(s.density_error_max),                                                          //
+        "kinetic_energy", number(s.kinetic_energy),                                                                //
+        "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]),                           //
+        "state_hash", hash_text,                                                                                   //
+        "warnings", list_warnings(simulation),                                                                     //
         "memory_bytes", (json_int_t)s.memory_bytes);
     return MOTE_OK;
 }

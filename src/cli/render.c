@@ -9,6 +9,7 @@
 #include "cli/outputs.h"
 #include "cli/pictures.h"
 #include "cli/running.h"
+#include "cli/warnings.h"
 #include "scene/scene.h"
 
 #include <inttypes.h>
@@ -33,7 +34,7 @@ typedef struct Settings {
     const char *frames, *out, *format, *still, *camera, *from, *summary;
     FrameRange range; // what `frames` says
     uint32_t samples, every;
-    bool every_given, keep_present, quiet;
+    bool every_given, keep_present, quiet, strict;
 } Settings;
 
 typedef struct Run {
@@ -48,6 +49,7 @@ typedef struct Run {
     FramePlan plan;
     double start, simulating, drawing, writing; // s
     Progress progress;
+    Warnings warnings;
 } Run;
 
 // ---- The command line ----
@@ -105,6 +107,7 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "Turn Vulkan's validation layers on; any message of theirs makes the status 1", NULL, 0, 0, NULL},
         {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
          NULL},
+        {"strict", OPTION_FLAG, &s->strict, NULL, STRICT_HELP, NULL, 0, 0, NULL},
         {"quiet", OPTION_FLAG, &s->quiet, NULL, "Print nothing but errors", NULL, 0, 0, NULL},
     };
     return options_parse(&usage, options, sizeof options / sizeof options[0], argc, argv, &s->scene);
@@ -273,6 +276,10 @@ static MoteResult prepare(Run *run)
         const MoteBackendOptions backend = drawing_backend(&s->backend, run->renderer);
         result = mote_simulation_create(run->scene, &backend, &run->simulation);
     }
+    if (result == MOTE_OK && s->from == NULL) {
+        run->warnings = (Warnings){.quiet = s->quiet, .strict = s->strict};
+        result = warnings_report(&run->warnings, run->simulation, NULL);
+    }
     if (result == MOTE_OK) {
         result = drawing_meshes(run->simulation, run->renderer);
     }
@@ -320,7 +327,7 @@ static MoteResult advance(Run *run)
     const double start = clock_seconds();
     const MoteResult result = mote_simulation_advance_frame(run->simulation);
     run->simulating += clock_seconds() - start;
-    return result;
+    return result == MOTE_OK ? warnings_report(&run->warnings, run->simulation, &run->progress) : result;
 }
 
 static MoteResult draw_simulated(Run *run)

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/running.h"
+#include "cli/warnings.h"
 #include "scene/scene.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ typedef struct Settings {
     uint32_t device; // Vulkan
     bool device_given;
     uint32_t frames, formats, save_every;
-    bool frames_given, formats_given, save_every_given, quiet;
+    bool frames_given, formats_given, save_every_given, quiet, strict;
     const char *folder, *summary, *statistics, *save_state, *resume;
 } Settings;
 
@@ -41,6 +42,7 @@ typedef struct Run {
     double start;
     FileWriter statistics;
     Progress progress;
+    Warnings warnings;
 } Run;
 
 // ---- The command line ----
@@ -80,6 +82,7 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          1000000000, &s->save_every_given},
         {"resume", OPTION_TEXT, &s->resume, "FILE",
          "Continue from a saved state of the same scene; frames count on from it", NULL, 0, 0, NULL},
+        {"strict", OPTION_FLAG, &s->strict, NULL, STRICT_HELP, NULL, 0, 0, NULL},
         {"quiet", OPTION_FLAG, &s->quiet, NULL, "Print nothing but errors", NULL, 0, 0, NULL},
     };
     const OptionsOutcome outcome =
@@ -176,6 +179,10 @@ static MoteResult prepare(Run *run)
     if (result == MOTE_OK) {
         result = resume(run);
     }
+    if (result == MOTE_OK) {
+        run->warnings = (Warnings){.quiet = s->quiet, .strict = s->strict};
+        result = warnings_report(&run->warnings, run->simulation, NULL);
+    }
     return result == MOTE_OK ? open_outputs(run) : result;
 }
 
@@ -223,6 +230,9 @@ static MoteResult run_frames(Run *run)
         result = mote_simulation_advance_frame(run->simulation);
         if (result == MOTE_OK) {
             result = write_frame(run);
+        }
+        if (result == MOTE_OK) {
+            result = warnings_report(&run->warnings, run->simulation, &run->progress);
         }
         if (result == MOTE_OK) {
             snprintf(note, sizeof note, "%" PRIu32 " particles",

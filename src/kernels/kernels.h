@@ -26,5 +26,6 @@
 #include "spins.h"
 #include "forces.h"
 #include "velocity.h"
+#include "probe.h"
 
 #endif

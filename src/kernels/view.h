@@ -24,6 +24,7 @@
 #define FORCE_BY_SHAPES 2u
 #define FORCE_BY_BODIES 3u
 #define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
+#define FAR_AWAY        1e30f // m, from the nearest of no shapes
 
 #define COUNTER_REMOVED         0u // particles that got KEY_REMOVED, and places that had none any more
 #define COUNTER_UNHEALTHY       1u // particles whose position was not finite after the solve

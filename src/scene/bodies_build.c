@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "scene/build.h"
 #include "scene/random.h"
+#include "scene/start.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,8 +152,9 @@ static uint32_t copies_of(const SceneBody *body)
     return (uint32_t)body->copies.x * (uint32_t)body->copies.y * (uint32_t)body->copies.z;
 }
 
-static MoteResult add_copies(const MoteScene *scene, uint32_t element, MoteWorld *world, SceneBodies *bodies)
+static MoteResult add_copies(SceneStart *start, uint32_t element, SceneBodies *bodies)
 {
+    const MoteScene *scene = start->scene;
     const SceneBody *body = SCENE_AT(&scene->values, body, element);
     const BodyModel *model = &bodies->models[bodies->element_models[element]];
     MoteVec3 *positions = malloc(model->voxels.count * sizeof *positions);
@@ -168,8 +170,12 @@ static MoteResult add_copies(const MoteScene *scene, uint32_t element, MoteWorld
         const MoteTransform pose = copy_pose(body, i);
         pose_model(model, &pose, positions, gradients);
         bodies->copies[bodies->copy_count] = (BodyCopy){.element = element, .number = i, .rotation = pose.rotation};
-        result = mote_world_add_body(world, &described, NULL, NULL);
+        uint32_t first_id = 0;
+        result = mote_world_add_body(start->world, &described, &first_id, NULL);
         bodies->copy_count += result == MOTE_OK;
+        result = result == MOTE_OK
+                     ? scene_start_source(start, SCENE_SECTION_body, element, i, first_id, positions, described.count)
+                     : result;
     }
     free(gradients);
     free(positions);
@@ -191,8 +197,9 @@ static MoteResult locate_copies(const MoteScene *scene, MoteWorld *world, SceneB
     return result;
 }
 
-MoteResult scene_add_bodies(const MoteScene *scene, MoteWorld *world, SceneBodies *bodies)
+MoteResult scene_add_bodies(SceneStart *start, SceneBodies *bodies)
 {
+    const MoteScene *scene = start->scene;
     const uint32_t count = SCENE_COUNT(&scene->values, body);
     uint64_t copies = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -209,7 +216,7 @@ MoteResult scene_add_bodies(const MoteScene *scene, MoteWorld *world, SceneBodie
                             : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for its bodies", scene->path);
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
         result = find_model(scene, i, bodies);
-        result = result == MOTE_OK ? add_copies(scene, i, world, bodies) : result;
+        result = result == MOTE_OK ? add_copies(start, i, bodies) : result;
     }
-    return result == MOTE_OK ? locate_copies(scene, world, bodies) : result;
+    return result == MOTE_OK ? locate_copies(scene, start->world, bodies) : result;
 }

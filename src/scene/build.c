@@ -252,8 +252,9 @@ static SceneLattice fluid_lattice(const SceneFluid *fluid, const MoteSettings *s
     return lattice;
 }
 
-static MoteResult add_fluid(const MoteScene *scene, uint32_t index, MoteWorld *world)
+static MoteResult add_fluid(SceneStart *start, uint32_t index)
 {
+    const MoteScene *scene = start->scene;
     const MoteSettings *settings = SCENE_AT(&scene->values, solver, 0);
     const SceneFluid *fluid = SCENE_AT(&scene->values, fluid, index);
     const SceneMaterial *material = scene_material(&scene->values, fluid->material);
@@ -267,15 +268,23 @@ static MoteResult add_fluid(const MoteScene *scene, uint32_t index, MoteWorld *w
     if (result != MOTE_OK) {
         return result;
     }
+    for (uint32_t i = 0; i < count; i++) {
+        positions[i].x += fluid->position.x;
+        positions[i].y += fluid->position.y;
+        positions[i].z += fluid->position.z;
+    }
+    result = fluid->keep_inside_colliders ? MOTE_OK
+                                          : scene_start_outside(start, SCENE_SECTION_fluid, index, positions, &count);
+    if (result != MOTE_OK) {
+        free(positions);
+        return result;
+    }
     MoteVec3 *velocities = malloc((size_t)count * sizeof *velocities);
     if (velocities == NULL) {
         free(positions);
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %u particles", what, count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        positions[i].x += fluid->position.x;
-        positions[i].y += fluid->position.y;
-        positions[i].z += fluid->position.z;
         velocities[i] = fluid->velocity;
         if (settings->dimensions == 2) {
             velocities[i].z = 0.0f;
@@ -285,19 +294,25 @@ static MoteResult add_fluid(const MoteScene *scene, uint32_t index, MoteWorld *w
         .count = count,
         .positions = positions,
         .velocities = velocities,
-        .mass = mote_world_particle_mass(world, material->density),
+        .mass = mote_world_particle_mass(start->world, material->density),
         .phase = scene_fluid_phase(&scene->values, material),
     };
-    result = mote_world_add_particles(world, &particles, NULL);
+    uint32_t first_id = 0;
+    result = mote_world_add_particles(start->world, &particles, &first_id);
+    if (result != MOTE_OK) {
+        mote_fail(result, "%s: %s", what, mote_error_message());
+    } else {
+        result = scene_start_source(start, SCENE_SECTION_fluid, index, 0, first_id, positions, count);
+    }
     free(velocities);
     free(positions);
-    return result == MOTE_OK ? MOTE_OK : mote_fail(result, "%s: %s", what, mote_error_message());
+    return result;
 }
 
-MoteResult scene_add_fluids(const MoteScene *scene, MoteWorld *world)
+MoteResult scene_add_fluids(SceneStart *start)
 {
-    for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, fluid); i++) {
-        const MoteResult result = add_fluid(scene, i, world);
+    for (uint32_t i = 0; i < SCENE_COUNT(&start->scene->values, fluid); i++) {
+        const MoteResult result = add_fluid(start, i);
         if (result != MOTE_OK) {
             return result;
         }

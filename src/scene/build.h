@@ -3,6 +3,7 @@
 #define MOTE_SCENE_BUILD_H
 
 #include "scene/scene.h"
+#include "scene/start.h"
 
 // More particles than this in one volume or one emission is taken for a mistake in the scene.
 #define SCENE_PARTICLE_LIMIT (UINT32_C(1) << 28)
@@ -45,8 +46,8 @@ float scene_contact_distance(const MoteSettings *settings); // m, between solid 
 float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *material);
 
 // Fills the scene's fluids with particles at rest spacing.
-MoteResult scene_add_fluids(const MoteScene *scene, MoteWorld *world);
+MoteResult scene_add_fluids(SceneStart *start);
 // Fills the scene's volumes of grains (grains_build.c).
-MoteResult scene_add_grains(const MoteScene *scene, MoteWorld *world);
+MoteResult scene_add_grains(SceneStart *start);
 
 #endif

@@ -206,8 +206,9 @@ static void place_grains(const SceneGrains *grains, float contact, bool flat, Mo
     }
 }
 
-static MoteResult add_grains(const MoteScene *scene, uint32_t index, MoteWorld *world)
+static MoteResult add_grains(SceneStart *start, uint32_t index)
 {
+    const MoteScene *scene = start->scene;
     const MoteSettings *settings = SCENE_AT(&scene->values, solver, 0);
     const SceneGrains *grains = SCENE_AT(&scene->values, grain, index);
     const SceneMaterial *material = scene_material(&scene->values, grains->material);
@@ -227,6 +228,12 @@ static MoteResult add_grains(const MoteScene *scene, uint32_t index, MoteWorld *
     }
     if (result == MOTE_OK) {
         place_grains(grains, contact, volume.flat, positions, velocities, count);
+        if (!grains->keep_inside_colliders) { // all have the same velocity: those of the first are as good
+            result = scene_start_outside(start, SCENE_SECTION_grain, index, positions, &count);
+        }
+    }
+    if (result == MOTE_OK) {
+        uint32_t first_id = 0;
         const MoteParticles particles = {
             .count = count,
             .positions = positions,
@@ -234,9 +241,11 @@ static MoteResult add_grains(const MoteScene *scene, uint32_t index, MoteWorld *
             .mass = scene_grain_mass(settings, material),
             .phase = scene_grain_phase(&scene->values, material),
         };
-        result = mote_world_add_particles(world, &particles, NULL);
+        result = mote_world_add_particles(start->world, &particles, &first_id);
         if (result != MOTE_OK) {
             mote_fail(result, "%s: %s", what, mote_error_message());
+        } else {
+            result = scene_start_source(start, SCENE_SECTION_grain, index, 0, first_id, positions, count);
         }
     }
     free(velocities);
@@ -244,11 +253,11 @@ static MoteResult add_grains(const MoteScene *scene, uint32_t index, MoteWorld *
     return result;
 }
 
-MoteResult scene_add_grains(const MoteScene *scene, MoteWorld *world)
+MoteResult scene_add_grains(SceneStart *start)
 {
     MoteResult result = MOTE_OK;
-    for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, grain) && result == MOTE_OK; i++) {
-        result = add_grains(scene, i, world);
+    for (uint32_t i = 0; i < SCENE_COUNT(&start->scene->values, grain) && result == MOTE_OK; i++) {
+        result = add_grains(start, i);
     }
     return result;
 }

@@ -23,6 +23,7 @@ typedef struct SceneFluid {
     uint32_t shape; // SceneFluidShape
     MoteVec3 position, size, velocity;
     float radius;
+    bool keep_inside_colliders;
 } SceneFluid;
 
 typedef enum SceneAnchor { SCENE_ANCHOR_CENTRE, SCENE_ANCHOR_BASE, SCENE_ANCHOR_ORIGIN } SceneAnchor;
@@ -62,6 +63,7 @@ typedef struct SceneGrains {
     uint32_t packing; // ScenePacking
     float distance, jitter;
     uint32_t seed;
+    bool keep_inside_colliders;
 } SceneGrains;
 
 typedef struct SceneSequence SceneSequence; // meshes.h

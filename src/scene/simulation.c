@@ -112,6 +112,17 @@ static MoteResult allocate(MoteSimulation *simulation)
     return result;
 }
 
+static MoteResult fill(MoteSimulation *simulation)
+{
+    SceneStart start = {.scene = simulation->scene, .world = simulation->world, .notices = &simulation->notices};
+    MoteResult result = scene_add_fluids(&start);
+    result = result == MOTE_OK ? scene_add_grains(&start) : result;
+    result = result == MOTE_OK ? scene_add_bodies(&start, &simulation->bodies) : result;
+    result = result == MOTE_OK ? scene_start_check(&start, &simulation->bodies) : result;
+    scene_start_free(&start);
+    return result;
+}
+
 static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions *options)
 {
     const MoteScene *scene = simulation->scene;
@@ -136,16 +147,7 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     if (result == MOTE_OK) {
         result = set_kill_volumes(simulation);
     }
-    if (result == MOTE_OK) {
-        result = scene_add_fluids(scene, simulation->world);
-    }
-    if (result == MOTE_OK) {
-        result = scene_add_grains(scene, simulation->world);
-    }
-    if (result == MOTE_OK) {
-        result = scene_add_bodies(scene, simulation->world, &simulation->bodies);
-    }
-    return result;
+    return result == MOTE_OK ? fill(simulation) : result;
 }
 
 MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options, MoteSimulation **out)
@@ -193,6 +195,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     free(simulation->shapes);
     simulation_look_free(&simulation->look);
     scene_bodies_free(&simulation->bodies);
+    notices_clear(&simulation->notices);
     scene_collider_meshes_free(simulation->scene, simulation->collider_meshes);
     free(simulation);
 }
@@ -389,6 +392,12 @@ uint64_t mote_simulation_emitted(const MoteSimulation *simulation)
         emitted += simulation->emitters[i].emitted;
     }
     return emitted;
+}
+
+uint32_t mote_simulation_notices(const MoteSimulation *simulation, const MoteNotice **rows)
+{
+    *rows = simulation->notices.rows;
+    return simulation->notices.count;
 }
 
 uint64_t mote_simulation_frame_target(const MoteSimulation *simulation)

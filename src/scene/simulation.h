@@ -5,6 +5,7 @@
 #include "scene/bodies_build.h"
 #include "scene/colliders_build.h"
 #include "scene/emitters.h"
+#include "scene/notices.h"
 #include "scene/scene.h"
 
 // What mote_simulation_render_scene hands out; empty until its first call.
@@ -37,6 +38,7 @@ struct MoteSimulation {
     uint32_t emission_count, emission_capacity;
     MoteShape *shapes; // room for one a collider or kill volume, whichever are more
     SceneBodies bodies;
+    Notices notices;
     ColliderMesh *collider_meshes; // one a collider of the scene
     SimulationLook look;
 

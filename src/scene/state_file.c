@@ -496,6 +496,7 @@ MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
     if (result == MOTE_OK) { // nothing can fail from here on
         simulation->steps = state.clock[CLOCK_STEPS];
         simulation->failed = false;
+        notices_clear(&simulation->notices); // they were about how the scene begins
         for (uint32_t i = 0; i < state.emitter_count; i++) {
             simulation->emitters[i] = (EmitterState){state.emitter_next[i], state.emitter_emitted[i]};
         }

@@ -1,0 +1,24 @@
+// probe.h - how far any points are from the nearest shape: what users ask of a world, and what a scene is filled by.
+#ifndef MOTE_PROBE_H
+#define MOTE_PROBE_H
+
+// The shape whose surface a particle at the point would feel most: outward normal (xyz) and signed distance (w) in the
+// point's place, negative inside; and which shape it is. Shapes are where their step ends.
+KERNEL(probe_shapes)
+{
+    const vec3 point = v3_from_v4(LOAD(probe_points, i));
+    vec4 nearest = v4(0.0f, 0.0f, 0.0f, FAR_AWAY);
+    uint hit = NONE;
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        const vec4 surface = shape_distance(VIEW_HERE_COMMA shape, to_shape(shape, point));
+        if (surface.w < nearest.w) {
+            nearest = v4_from_v3(rotate(shape.rotation, v3_from_v4(surface)), surface.w);
+            hit = s;
+        }
+    }
+    STORE(probe_points, i, nearest);
+    STORE(probe_hits, i, hit);
+}
+
+#endif

@@ -1,0 +1,45 @@
+// start.h - how a scene begins: what its particles came from, what of it is left out because a collider is there, and
+// what is wrong with the rest.
+//
+// Particles that begin inside a collider or inside each other are pushed apart by the solver without gaining speed
+// (UPP section 4.4), but hardly ever to where the user wanted them. So liquid and grains are not put inside colliders
+// in the first place; bodies, which cannot be cut, are reported with the name of what they overlap; and a rigid body
+// that is wider than the container it begins in is an error.
+#ifndef MOTE_SCENE_START_H
+#define MOTE_SCENE_START_H
+
+#include "scene/bodies_build.h"
+#include "scene/notices.h"
+#include "scene/scene.h"
+
+// What some of the first particles came from: an element of the scene, and of a body which copy.
+typedef struct StartSource {
+    SceneSection section;
+    uint32_t element, copy;
+    uint32_t first_id, count;
+    MoteVec3 lowest, highest; // m, box around its particles
+} StartSource;
+
+struct SceneStart {
+    const MoteScene *scene;
+    MoteWorld *world;
+    Notices *notices;
+    StartSource *sources;
+    uint32_t source_count, source_capacity;
+};
+
+void scene_start_free(SceneStart *start);
+// Notes that `count` particles from `first_id` on are an element's.
+MoteResult scene_start_source(SceneStart *start, SceneSection section, uint32_t element, uint32_t copy,
+                              uint32_t first_id, const MoteVec3 *positions, uint32_t count);
+// Drops those of an element's points that are inside a collider; it is an error if none is left.
+MoteResult scene_start_outside(SceneStart *start, SceneSection section, uint32_t element, MoteVec3 *points,
+                               uint32_t *count);
+// Once all is there: refuses places so far away that floats cannot tell neighbours apart, and rigid bodies that do not
+// fit; warns of everything that begins inside something else. start_check.c
+MoteResult scene_start_check(SceneStart *start, const SceneBodies *bodies);
+// "bodies[2] (copy 7)"; at most START_NAME_SIZE bytes.
+#define START_NAME_SIZE 64
+void scene_start_name(const SceneStart *start, const StartSource *source, char *name);
+
+#endif
