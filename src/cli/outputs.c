@@ -90,7 +90,7 @@ MoteResult outputs_statistics_open(FileWriter *writer, const char *path)
     if (result == MOTE_OK) {
         fputs("frame,time,particles,density_error_mean,density_error_max,density_mean,kinetic_energy,"
               "potential_energy,momentum_x,momentum_y,momentum_z,centre_x,centre_y,centre_z,lowest_y,highest_y,"
-              "neighbours_mean,removed,emitted\n",
+              "neighbours_mean,removed,emitted,watched_energy,gained_energy,escaped,squeezed\n",
               writer->stream);
     }
     return result;
@@ -109,8 +109,9 @@ MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation
     fprintf(writer->stream, "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,", s.potential_energy, s.momentum[0],
             s.momentum[1], s.momentum[2], s.centre_of_mass[0], s.centre_of_mass[1], s.centre_of_mass[2], s.lowest[1],
             s.highest[1]);
-    fprintf(writer->stream, "%.9g,%" PRIu64 ",%" PRIu64 "\n", s.neighbours_mean, s.removed,
-            mote_simulation_emitted(simulation));
+    const MoteWatch watch = mote_world_watch(mote_simulation_world(simulation));
+    fprintf(writer->stream, "%.9g,%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%" PRIu32 ",%" PRIu32 "\n", s.neighbours_mean,
+            s.removed, mote_simulation_emitted(simulation), watch.energy, watch.gained, watch.escaped, watch.squeezed);
     return MOTE_OK;
 }
 

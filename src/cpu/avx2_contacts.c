@@ -107,7 +107,7 @@ static bool is_plain_tank(const Shape *shape)
 
 static bool only_plain_tanks(const MoteView *view)
 {
-    bool plain = view->has_solids == 0u && view->dynamic_count == 0u && view->adhesion_range <= 0.0f;
+    bool plain = view->has_solids == 0u && view->adhesion_range <= 0.0f && view->colliders_move == 0u;
     for (uint s = 0; s < view->shape_count; s++) {
         plain = plain && is_plain_tank(&view->shapes[s]);
     }

@@ -72,6 +72,16 @@ FUNCTION vec3 carried_along(VIEW_COMMA Shape shape, vec3 p, vec3 start)
     return v3_add_scaled(from_shape(shape, to_shape_at_start(shape, start)), own, PARAMETER(time_step));
 }
 
+// What moving a collider did to a particle that it gave `momentum` (kg m: times a distance in the step), J.
+FUNCTION void note_collider_work(VIEW_COMMA uint i, Shape shape, vec3 momentum, vec3 p, vec3 start)
+{
+    if (PARAMETER(colliders_move) != 0u && PARAMETER(stabilizing) == 0u) {
+        const vec3 shift = v3_sub(carried_along(VIEW_HERE_COMMA shape, p, start), start);
+        const float work = v3_dot(momentum, shift) / (PARAMETER(time_step) * PARAMETER(time_step));
+        STORE(collider_work, i, LOAD(collider_work, i) + work);
+    }
+}
+
 // Friction against a surface that moves through the step; `depth` is how far the contact pushed (UPP eq. 23 and 24 with
 // a partner of infinite mass).
 FUNCTION vec3 apply_friction(VIEW_COMMA uint i, Shape shape, Material pair, vec3 p, vec3 start, vec3 normal,
@@ -138,6 +148,7 @@ KERNEL(solve_contacts)
     vec3 p = v3_from_v4(particle);
     bool touched = true;
     bool moved = false;
+    float squeezed = 0.0f; // m that a shape still pushed by when all had their turns
     for (uint pass = 0u; pass < CONTACT_PASSES && touched; pass++) {
         touched = false;
         for (uint s = 0u; s < PARAMETER(shape_count); s++) {
@@ -189,8 +200,19 @@ KERNEL(solve_contacts)
             if (row != NONE) {
                 p = share_push(VIEW_HERE_COMMA i, row, shape, before, p, particle.w);
             }
+            if (PARAMETER(colliders_move) != 0u && particle.w > 0.0f) {
+                const vec3 momentum = v3_scale(v3_sub(p, before), 1.0f / particle.w);
+                note_collider_work(VIEW_HERE_COMMA i, shape, momentum, p, start);
+            }
+            if (pass + 1u == CONTACT_PASSES && row == NONE) {
+                squeezed = max_f32(squeezed, way_out.w);
+            }
         }
         moved = moved || touched;
+    }
+    if (squeezed > margin && PARAMETER(iteration) + 1u == PARAMETER(iteration_count)) {
+        ATOMIC_ADD(counters, COUNTER_SQUEEZED, 1u);
+        ATOMIC_MAX(counters, COUNTER_SQUEEZED_ID, LOAD(ids, i) + 1u);
     }
     if (moved && particle.w > 0.0f) {
         if (MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u) {
@@ -269,6 +291,10 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
             const vec3 motion = v3_sub(after, surface);
             const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
             after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
+        }
+        if (PARAMETER(colliders_move) != 0u && LOAD(predicted, i).w > 0.0f) {
+            const float work = v3_dot(v3_sub(after, unbounced), surface) / LOAD(predicted, i).w;
+            STORE(collider_work, i, LOAD(collider_work, i) + work);
         }
         if (row != NONE && PARAMETER(dynamic_bounce) != 0u && LOAD(predicted, i).w > 0.0f) {
             const vec3 gained = v3_scale(v3_sub(after, unbounced), dt / LOAD(predicted, i).w);

@@ -26,6 +26,7 @@
 #include "spins.h"
 #include "forces.h"
 #include "velocity.h"
+#include "watch.h"
 #include "probe.h"
 
 #endif

@@ -207,6 +207,7 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
         note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
     }
     note_force(VIEW_HERE_COMMA slot, momentum);
+    note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, start);
     return pose;
 }
 
@@ -236,6 +237,7 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
                     v3_mul(v3_add_scaled(v3_from_v4(resumed), normal, resumed.w), PARAMETER(motion_mask));
                 pose = push_pose(cluster, pose, rotate(pose.rotation, rest), momentum);
                 note_force(VIEW_HERE_COMMA slot, momentum);
+                note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, v3_from_v4(LOAD(positions, slot)));
                 const uint row = dynamic_row_of(VIEW_HERE_COMMA index);
                 if (row != NONE) {
                     note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
@@ -505,14 +507,21 @@ KERNEL(bounce_clusters)
             continue; // a shape with a mass takes the blow without giving back
         }
         Impact sum = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
+        uint touching = NONE; // one of its particles
         for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
             const uint slot = LOAD(member_slots, LOAD(entry_members, e));
             if (slot != NONE) {
+                touching = slot;
                 const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, e)), origin);
                 sum = add_impact(VIEW_HERE_COMMA sum, before, pose, shape, slot, rest);
             }
         }
+        const vec3 unbounced = motion.velocity;
         motion = bounce_off(cluster, motion, before, pose, sum);
+        if (PARAMETER(colliders_move) != 0u && sum.count > 0.0f && touching != NONE) {
+            const vec3 gained = v3_scale(v3_sub(motion.velocity, unbounced), cluster.mass / sum.count);
+            STORE(collider_work, touching, LOAD(collider_work, touching) + v3_dot(gained, sum.surface));
+        }
     }
     STORE(motions, i, motion);
 }

@@ -31,6 +31,8 @@ KERNEL(begin_step)
     STORE(counters, COUNTER_STEPS, LOAD(counters, COUNTER_STEPS) + 1u);
     STORE(counters, COUNTER_REMOVED, i); // the only invocation: 0
     STORE(counters, COUNTER_NEIGHBOURS_MAX, 0u);
+    STORE(counters, COUNTER_ESCAPED, 0u);
+    STORE(counters, COUNTER_SQUEEZED, 0u);
 }
 
 // Counts a particle whose numbers have left the range of floats. It is kept where it was healthy, so that nothing

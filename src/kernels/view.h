@@ -34,8 +34,19 @@
 #define COUNTER_HALTED          5u // why kernels do nothing: 1 and the GUESS_* that was wrong; 0: they do
 #define COUNTER_STEPS           6u // steps begun since the host last looked, without the first
 #define COUNTER_CELLS           7u
-#define COUNTER_BLOCKS          8u // of all neighbour lists
-#define COUNTER_LIMIT           9u
+#define COUNTER_BLOCKS          8u  // of all neighbour lists
+#define COUNTER_ESCAPED         9u  // particles outside the bounds after the last step
+#define COUNTER_ESCAPED_ID      10u // the largest id among them, plus one
+#define COUNTER_SQUEEZED        11u // particles that shapes pushed to and fro in the last step: between two that overlap
+#define COUNTER_SQUEEZED_ID     12u // the largest id among them, plus one
+#define COUNTER_LIMIT           13u
+// Behind the counters, and not cleared with them; all but the last are floats, J.
+#define WATCH_DEFICIT 13u // lost in the last second or so, and may come back
+#define WATCH_GAINED  14u // gained beyond that in the last second or so
+#define WATCH_ENERGY  15u // of all particles: what gains are compared with
+#define WATCH_GAINER  16u // id of the fastest particle where energy was gained last
+#define COUNTER_ALL   17u
+#define WATCH_CHUNK   256u // particles, or sums of them, that one invocation sums up
 
 // What the host guesses before the device knows.
 #define GUESS_CELLS  0u // that there are cells, and no more than cell_count,

@@ -114,6 +114,8 @@ static MoteResult allocate(MoteSimulation *simulation)
 
 static MoteResult fill(MoteSimulation *simulation)
 {
+    const SceneBounds *bounds = SCENE_AT(&simulation->scene->values, bounds, 0);
+    mote_world_set_bounds(simulation->world, bounds->lower, bounds->upper);
     SceneStart start = {.scene = simulation->scene, .world = simulation->world, .notices = &simulation->notices};
     MoteResult result = scene_add_fluids(&start);
     result = result == MOTE_OK ? scene_add_grains(&start) : result;
@@ -365,6 +367,7 @@ MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
             return result;
         }
     } while (simulation->steps % substeps != 0);
+    simulation_watch(simulation);
     return MOTE_OK;
 }
 

@@ -39,7 +39,9 @@ struct MoteSimulation {
     MoteShape *shapes; // room for one a collider or kill volume, whichever are more
     SceneBodies bodies;
     Notices notices;
-    ColliderMesh *collider_meshes; // one a collider of the scene
+    bool gain_reported, escape_reported; // while it lasts
+    uint32_t squeezed_frames;            // in a row, in which particles were caught between colliders
+    ColliderMesh *collider_meshes;       // one a collider of the scene
     SimulationLook look;
 
     bool failed; // a step went wrong half-way: only loading a state makes the simulation whole again
@@ -47,6 +49,8 @@ struct MoteSimulation {
 
 double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step); // s, of its beginning
 uint32_t simulation_emitter_count(const MoteSimulation *simulation);
+
+void simulation_watch(MoteSimulation *simulation); // after a frame; watch.c
 
 void simulation_look_free(SimulationLook *look); // look.c
 // Material `i` as the look's values have it now.

@@ -130,6 +130,10 @@ MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
         result = resize(world, CAPACITY_FORCES, MOTE_FORCE_COUNT * room, 0);
         result = result == MOTE_OK ? resize(world, CAPACITY_FORCE_MARKS, room, 0) : result;
     }
+    const uint64_t watched = (room + WATCH_CHUNK - 1) / WATCH_CHUNK;
+    if (result == MOTE_OK) {
+        result = resize(world, CAPACITY_WATCH, watched + (watched + WATCH_CHUNK - 1) / WATCH_CHUNK + 1, 0);
+    }
     const uint64_t chunks = (room + PUSH_CHUNK - 1) / PUSH_CHUNK, dynamics = world->view.dynamic_count;
     if (result == MOTE_OK && (dynamics > 0 || world->capacities[CAPACITY_PUSHES] > 0)) {
         result = resize(world, CAPACITY_PUSHES, dynamics > 0 ? PUSH_SLOTS * room : 0, 0);

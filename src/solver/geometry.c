@@ -233,6 +233,23 @@ void world_find_room(MoteWorld *world)
     }
 }
 
+static bool shape_moves(const MoteWorld *world, const Shape *shape)
+{
+    const vec3 way = v3_sub(shape->position, shape->start_position);
+    const vec4 a = shape->rotation, b = shape->start_rotation;
+    const bool deforms = shape->kind == SHAPE_FIELD && world_field_row(world, shape->data).velocities != FIELD_NONE;
+    return deforms || v3_dot(way, way) > 0.0f || a.x != b.x || a.y != b.y || a.z != b.z || a.w != b.w;
+}
+
+bool world_colliders_move(const MoteWorld *world)
+{
+    bool moves = world->view.dynamic_count > 0;
+    for (uint32_t s = 0; s < world->view.shape_count && !moves; s++) {
+        moves = shape_moves(world, &world->shape_rows[s]);
+    }
+    return moves;
+}
+
 MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count)
 {
     Shape *rows;

@@ -61,6 +61,7 @@ static void solve(MoteWorld *world)
     stabilize(world); // lines 10-15
     predict_bodies(world);
     count_shape_contacts(world);
+    LAUNCH(world, watch_begin);
     for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
         world->view.iteration = i;
         solve_density(world);
@@ -264,6 +265,14 @@ static void copy_words(MoteWorld *world, uint *source, uint *target, uint32_t co
     LAUNCH(world, copy_words);
 }
 
+// What constraints did to the energy, and who is outside the bounds.
+static void watch_energy(MoteWorld *world)
+{
+    LAUNCH(world, watch_end);
+    LAUNCH(world, watch_rows);
+    LAUNCH(world, watch_total);
+}
+
 static void update_velocities(MoteWorld *world)
 {
     MoteView *view = &world->view;
@@ -285,6 +294,7 @@ static void update_velocities(MoteWorld *world)
         LAUNCH(world, bounce_clusters);
     }
     LAUNCH(world, update_velocity);
+    watch_energy(world);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
         copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
@@ -646,6 +656,12 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->poly6_scale = (float)rest->poly6_norm;
     view->spiky_scale = (float)rest->spiky_norm;
     view->counter_count = COUNTER_LIMIT;
+    view->iteration_count = settings->iterations;
+    view->colliders_move = world_colliders_move(world);
+    // A smoothing radius of height, or one a second: motion that no one sees is no explosion.
+    view->watch_floor = (float)(fall * h + 0.5 * h * h);
+    view->watch_chunk_count = (view->particle_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
+    view->watch_row_count = (view->watch_chunk_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
     point_at_channels(world);
     view->dynamic_once = 1;
     view->without = missing_parts(world);

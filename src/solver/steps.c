@@ -30,7 +30,7 @@ static void go_back(MoteWorld *world, const MoteView *mark)
 
 // Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were
 // removed is known there, too.
-static void correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], uint32_t at)
+static void correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
 {
     world->wrong_guesses++;
     world->last_cells = counters[COUNTER_CELLS];
@@ -40,17 +40,17 @@ static void correct_guess(MoteWorld *world, uint counters[COUNTER_LIMIT], uint32
     world->lists_are_current = false;
     world_drop_removed(world, counters[COUNTER_REMOVED]);
     counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = counters[COUNTER_REMOVED] = 0;
-    world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_LIMIT * sizeof *counters);
+    world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_ALL * sizeof *counters);
 }
 
-static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_LIMIT])
+static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_ALL])
 {
     const BackendFunctions *functions = world->backend->functions;
-    memset(counters, 0, COUNTER_LIMIT * sizeof *counters);
+    memset(counters, 0, COUNTER_ALL * sizeof *counters);
     const char *failure = functions->failure(world->backend);
     const bool counted = world->guessing || world->view.particle_count > 0 || world->view.dynamic_count > 0;
     if (failure == NULL && counted) {
-        functions->download(world->backend, counters, world->view.counters, COUNTER_LIMIT * sizeof *counters);
+        functions->download(world->backend, counters, world->view.counters, COUNTER_ALL * sizeof *counters);
         failure = functions->failure(world->backend);
     }
     return failure == NULL ? MOTE_OK
@@ -58,7 +58,7 @@ static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_LIMIT])
                                        (unsigned long long)world->steps, failure);
 }
 
-static MoteResult check_health(const MoteWorld *world, const uint counters[COUNTER_LIMIT])
+static MoteResult check_health(const MoteWorld *world, const uint counters[COUNTER_ALL])
 {
     const unsigned long long step = world->steps;
     if (counters[COUNTER_UNHEALTHY] != 0) {
@@ -76,7 +76,7 @@ static MoteResult check_health(const MoteWorld *world, const uint counters[COUNT
 }
 
 // What the host guessed in the last step, as it was.
-static void learn(MoteWorld *world, const uint counters[COUNTER_LIMIT])
+static void learn(MoteWorld *world, const uint counters[COUNTER_ALL])
 {
     if (world->guessing) {
         world_drop_removed(world, counters[COUNTER_REMOVED]);
@@ -115,7 +115,7 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
 // Runs up to `count` steps, fewer if one goes wrong.
 static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, float time_step, uint32_t count)
 {
-    uint counters[COUNTER_LIMIT];
+    uint counters[COUNTER_ALL];
     StepPoint from = STEP_START;
     const MoteResult fits = world_reserve_particles(world, world_most_particles(world)); // fewer may be left now
     if (fits != MOTE_OK) {
@@ -146,6 +146,7 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
                 world->corners_are_current = false;
             }
             learn(world, counters);
+            world_note_watch(world, counters);
             world->steps += at;
             const MoteResult healthy = check_health(world, counters);
             world->steps += healthy == MOTE_OK;

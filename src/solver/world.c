@@ -163,8 +163,9 @@ MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOpti
         return result;
     }
     world->settings.dimensions = settings->dimensions;
+    mote_world_set_bounds(world, (MoteVec3){-INFINITY, -INFINITY, -INFINITY}, (MoteVec3){INFINITY, INFINITY, INFINITY});
     result = mote_world_set_settings(world, settings);
-    result = result == MOTE_OK ? world_reserve(world, CAPACITY_COUNTERS, COUNTER_LIMIT, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_COUNTERS, COUNTER_ALL, 0) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_BOUNDS, 2, 0) : result;
     if (result != MOTE_OK) {
         mote_world_destroy(world);

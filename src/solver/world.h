@@ -18,6 +18,7 @@ typedef enum Capacity {
     CAPACITY_PUSHES,      // PUSH_SLOTS a particle, while shapes have mass
     CAPACITY_PUSH_CHUNKS, // one for PUSH_CHUNK particles, likewise
     CAPACITY_PUSH_SUMS,   // 2 a chunk and dynamic shape
+    CAPACITY_WATCH,       // one for WATCH_CHUNK particles, one for as many of those, and one for all
     CAPACITY_CELLS,
     CAPACITY_CELLS_AND_ONE,
     CAPACITY_CELL_HASH,
@@ -159,6 +160,7 @@ struct MoteWorld {
     uint32_t listed_entries; // of `neighbours`: every list lies within them
     bool hands_over;         // a renderer follows on the device: steps measure what it asks for, while they wait anyway
     bool corners_are_current;
+    MoteWatch watch; // as of the last step
     vec4 corners[2]; // of the box around the particles, if they are current
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
@@ -236,6 +238,12 @@ void world_measure_bounds(MoteWorld *world);
 void world_set_parameters(MoteWorld *world, float time_step);
 // Where no shape is within reach in the step that is about to be run: room_lower and room_upper. geometry.c
 void world_find_room(MoteWorld *world);
+// Whether some shape moves in the step that is about to be run.
+bool world_colliders_move(const MoteWorld *world);
+// Takes in what a batch of steps has counted. watch.c
+void world_note_watch(MoteWorld *world, const uint counters[COUNTER_ALL]);
+// Forgets what was gained and lost: other particles take the place of those that were watched.
+void world_reset_watch(MoteWorld *world);
 
 static inline void world_launch(MoteWorld *world, KernelId kernel)
 {
