@@ -85,7 +85,7 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         } else {
             density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
         }
-        const float error = max_f32(density - 1.0f, -view->max_tension);
+        const float error = density_error(density, view->velocities[i].w, view->max_tension);
         const float compliance = view->unilateral != 0u ? view->rest_lambda : view->compliances[i];
         const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
         const float lambda = fluid ? -error * compliance : 0.0f;

@@ -6,6 +6,14 @@
 #ifndef MOTE_DENSITY_H
 #define MOTE_DENSITY_H
 
+FUNCTION float density_error(float density, float before, float max_tension)
+{
+    if (density >= 1.0f) {
+        return density - 1.0f;
+    }
+    return -min_f32(max_tension, max_f32(min_f32(before, 1.0f) - density, 0.0f));
+}
+
 // What particle j adds to the density at `position`.
 FUNCTION float density_by(VIEW_COMMA vec3 position, float squared_support, uint j)
 {
@@ -105,7 +113,7 @@ KERNEL(density_lambda)
     const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
     float lambda = 0.0f;
     if (is_fluid(LOAD(phases, i))) {
-        const float error = max_f32(density - 1.0f, -PARAMETER(max_tension));
+        const float error = density_error(density, LOAD(velocities, i).w, PARAMETER(max_tension));
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
     STORE(densities, i, density);

@@ -195,7 +195,12 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
         const float pull = min_f32(adhesion * PARAMETER(time_step) * PARAMETER(time_step), -contact.w);
         return v4_from_v3(v3_scale(normal, -pull * share), 1.0f);
     }
-    vec3 delta = v3_scale(normal, contact.w * share); // UPP eq. 18
+    float depth = contact.w;
+    if (PARAMETER(stabilizing) == 0u && (own_cluster != NONE || other_cluster != NONE)) {
+        const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, i)), v3_from_v4(LOAD(positions, j)));
+        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(v3_sub(begun, offset), normal));
+    }
+    vec3 delta = v3_scale(normal, depth * share); // UPP eq. 18
     if (PARAMETER(stabilizing) == 0u && PARAMETER(velocity_friction) == 0u) {
         const Material pair = pair_material(VIEW_HERE_COMMA phase, other_phase);
         if (pair.static_friction > 0.0f || pair.kinetic_friction > 0.0f) {
@@ -209,7 +214,7 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
             if (other_turns) {
                 sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA j, normal, lever));
             }
-            const float held = slip_share(pair, v3_length(sliding), contact.w, turns || other_turns);
+            const float held = slip_share(pair, v3_length(sliding), depth, turns || other_turns);
             delta = v3_add_scaled(delta, sliding, -held * share);
         }
     }

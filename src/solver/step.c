@@ -12,6 +12,10 @@ static const double PI = 3.14159265358979323846;
 // would let liquid between eight particles of a solid's lattice (0.87), where it is led out again.
 static const float LIQUID_REACH = 0.9f;
 
+// Overlap of rigid bodies, over the contact distance, that a step can begin with because contacts of the last one have
+// not converged. Deeper ones were there from the start, or were made by colliders.
+static const float DEEP_OVERLAP = 0.01f;
+
 static void order_particles(MoteWorld *world);
 static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
@@ -294,7 +298,6 @@ static void update_velocities(MoteWorld *world)
         LAUNCH(world, bounce_clusters);
     }
     LAUNCH(world, update_velocity);
-    watch_energy(world);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
         copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
@@ -303,6 +306,7 @@ static void update_velocities(MoteWorld *world)
         LAUNCH(world, smooth_velocity);
         swap(&view->velocities, &view->estimates); // the kernel wrote the new velocities to the estimates
     }
+    watch_energy(world);
     if (world->tally.has_fluid && view->confinement > 0.0f) {
         LAUNCH(world, confine_vorticity);
     }
@@ -631,6 +635,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
     view->contact_distance = settings->solid_distance * settings->spacing;
     view->fluid_distance = LIQUID_REACH * settings->spacing;
+    view->overlap_limit =
+        settings->stabilization_iterations > 0 ? DEEP_OVERLAP * view->contact_distance : (float)unlimited;
     view->solid_weight = settings->solid_density_weight;
     view->contact_relaxation = settings->contact_relaxation;
     view->contacts_global = settings->contact_averaging == MOTE_CONTACTS_GLOBAL;

@@ -282,7 +282,7 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
             const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
             world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, inverse_mass);
             positions[i] = v4(p.x, p.y, p.z, inverse_mass);
-            velocities[i] = v4(v.x, v.y, v.z, 1.0f);
+            velocities[i] = v4(v.x, v.y, v.z, 0.0f);
             ids[i] = world->tally.next_id + i;
             phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
         }
