@@ -167,6 +167,50 @@ static void free_flight(void **state)
     mote_world_destroy(world);
 }
 
+// The same without gravity and over a thousand steps of a 120th of a second: no drift.
+static void tumbling_keeps_energy(void **state)
+{
+    const MoteSettings settings = free_settings(0.1f);
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape box = heavy(MOTE_SHAPE_BOX, NOWHERE, (MoteVec3){0.1f, 0.15f, 0.25f}, 0.0f, 6.0f);
+    const float inertia[3] = {2 * (0.0225f + 0.0625f), 2 * (0.01f + 0.0625f), 2 * (0.01f + 0.0225f)};
+    expect_ok(mote_world_set_shapes(world, &box, 1));
+    expect_ok(mote_world_set_shape_motion(world, 0, NULL, NOWHERE, (MoteVec3){0.2f, 8, 0.1f}));
+    const double before = 0.04 * inertia[0] + 64.0 * inertia[1] + 0.01 * inertia[2];
+    double lowest = 1.0, highest = 1.0;
+    for (int part = 0; part < 100; part++) {
+        run_steps(world, 10, 1.0f / 120.0f);
+        const MoteShapeState now = read_shape(world, 0);
+        const MoteQuaternion q = now.pose.rotation;
+        const vec3 w = rotate_back(v4(q.x, q.y, q.z, q.w),
+                                   v3(now.angular_velocity.x, now.angular_velocity.y, now.angular_velocity.z));
+        const double energy = (w.x * w.x * inertia[0] + w.y * w.y * inertia[1] + w.z * w.z * inertia[2]) / before;
+        lowest = fmin(lowest, energy);
+        highest = fmax(highest, energy);
+    }
+    print_message("energy %.4f to %.4f of what it was\n", lowest, highest);
+    assert_true(lowest > 0.99 && highest < 1.01);
+    mote_world_destroy(world);
+}
+
+// v and the spin decay with e^(-damping t).
+static void damping_slows_shapes(void **state)
+{
+    MoteSettings settings = free_settings(0.1f);
+    settings.damping = 0.7f;
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape ball = heavy(MOTE_SHAPE_SPHERE, NOWHERE, NOWHERE, 0.3f, 6.0f);
+    expect_ok(mote_world_set_shapes(world, &ball, 1));
+    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){2, 0, 0}, (MoteVec3){1, 3, -2}));
+    run_steps(world, 240, DT);
+    const MoteShapeState now = read_shape(world, 0);
+    expect_near(now.velocity.x, 2.0 * exp(-0.7), 1e-3, "speed after a second");
+    expect_near(now.angular_velocity.x, exp(-0.7), 1e-3, "spin about x after a second");
+    expect_near(now.angular_velocity.y, 3.0 * exp(-0.7), 1e-3, "spin about y after a second");
+    expect_near(now.angular_velocity.z, -2.0 * exp(-0.7), 1e-3, "spin about z after a second");
+    mote_world_destroy(world);
+}
+
 // Momentum of particles and shapes together.
 static void total_momentum(MoteWorld *world, uint32_t shapes, double linear[3], double angular[3])
 {
@@ -325,7 +369,7 @@ static void many_shapes_at_once(void **state)
             MoteSettings settings = free_settings(0.1f);
             settings.stabilization_iterations = 0;
             settings.max_correction = settings.max_displacement = 0.0f; // unlimited: they do not keep momentum
-            settings.iterations = balls % 2 == 0 ? 4 : 1; // with one, shapes wait for other steps
+            settings.iterations = balls % 2 == 0 ? 4 : 1;               // with one, shapes wait for other steps
             MoteWorld *world = make_world(*state, &settings);
             const MoteMaterial material = {.restitution = bounces ? 0.5f : 0.0f};
             expect_ok(mote_world_set_materials(world, &material, 1));
@@ -741,6 +785,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(mass_and_inertia),      ON_EVERY_BACKEND(bad_shapes),
         ON_EVERY_BACKEND(free_flight),           ON_EVERY_BACKEND(one_drop),
+        ON_EVERY_BACKEND(tumbling_keeps_energy), ON_EVERY_BACKEND(damping_slows_shapes),
         ON_EVERY_BACKEND(bouncing_drop),         ON_CPU_AND_GPUS(jet),
         ON_EVERY_BACKEND(rests_on_ground),       ON_CPU_AND_GPUS(falls_do_not_rebound),
         ON_EVERY_BACKEND(slides_and_stops),      ON_EVERY_BACKEND(bounces),
