@@ -45,10 +45,12 @@ static double ideal_slide(double tangent, double kinetic, double seconds)
     return 0.5 * GRAVITY * (sin(angle) - kinetic * cos(angle)) * seconds * seconds;
 }
 
-static void expect_held_or_slid(const char *what, const char *of, double share, double moved, double ideal)
+// `slack` is what it may move where it holds.
+static void expect_held_or_slid(const char *what, const char *of, double share, double moved, double ideal,
+                                double slack)
 {
     print_message("%s, %s, at %.2f of the limit: moved %.5f m, %.5f if it slides\n", what, of, share, moved, ideal);
-    if (share < 1.0 ? !(fabs(moved) < 1e-2 * D) : !(fabs(moved - ideal) < 0.25 * ideal)) {
+    if (share < 1.0 ? !(fabs(moved) < slack) : !(fabs(moved - ideal) < 0.25 * ideal)) {
         fail_msg("%s, %s coefficients: at %.2f of static friction it moved by %.4f m, expected %.4f", what, of, share,
                  moved, share < 1.0 ? 0.0 : ideal);
     }
@@ -81,7 +83,7 @@ static void static_friction_on_a_collider(void **state)
             moved = find_particle(world, id).position.x;
         }
         expect_held_or_slid(box ? "a box" : "a grain", source_names[source], share, moved,
-                            ideal_slide(tangent, box ? STATIC : KINETIC, seconds));
+                            ideal_slide(tangent, box ? STATIC : KINETIC, seconds), box ? 1e-3 : 1e-5);
         mote_world_destroy(world);
     }
 }
@@ -102,7 +104,8 @@ static void static_friction_of_grains(void **state)
         expect_ok(mote_world_add_particles(world, &pair, NULL));
         run_steps(world, 1, DT);
         const double ideal = 2.0 * ideal_slide(tangent, KINETIC, DT); // the speed of the step's end
-        expect_held_or_slid("a grain on a grain", "the material's", share, find_particle(world, 1).position.x, ideal);
+        expect_held_or_slid("a grain on a grain", "the material's", share, find_particle(world, 1).position.x, ideal,
+                            0.02 * ideal);
         mote_world_destroy(world);
     }
 }
