@@ -61,12 +61,13 @@ FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 
 // What a rigid body's contact takes back of an overlap. `closed` is by how much the step's motion has brought the two
 // nearer along the contact's normal: what is left of the depth was there before, and taking it back would become speed;
-// six bodies at one place would fly apart. So no more than a little of it is taken back in a step; the rest is left to
-// stabilization, which moves without giving speed (UPP section 4.4).
+// six bodies at one place would fly apart. It is left to stabilization, which moves
+// without giving speed (UPP section 4.4). From the limit to twice the limit the one fades into the other.
 FUNCTION float overlap_by_motion(VIEW_COMMA float depth, float closed)
 {
+    const float limit = PARAMETER(overlap_limit);
     const float before = depth - max_f32(closed, 0.0f);
-    return depth - max_f32(before - PARAMETER(overlap_limit), 0.0f);
+    return before > limit ? depth - before * min_f32(before / limit - 1.0f, 1.0f) : depth;
 }
 
 // ---- What contacts need to know of a particle --------------------------------------------------------------

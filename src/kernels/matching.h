@@ -6,6 +6,7 @@
 #define ROTATION_TOLERANCE  1e-14f // squared, rad^2
 #define SINE_LIMIT          0.7f   // rad, nearly: what a soft body may turn in a step without losing spin
 #define TURN_LIMIT          0.5f   // rad that one group of contacts may turn a body
+#define SLIP_SLACK          0.2f   // of what gravity moves in a step
 #define SHAPE_SWEEPS        2u     // over a rigid body's particles, there and back
 
 // ---- An iteration ------------------------------------------------------------------------------------------
@@ -127,6 +128,28 @@ FUNCTION void note_force(VIEW_COMMA uint slot, vec3 momentum)
     }
 }
 
+// The limit of friction over pressure for a rigid body's particle and a shape. Within a step particle after particle is
+// visited, and the first one would have to hold the whole body: what each of them holds says nothing of whether the
+// body slips. So that is asked of the step as it would be without constraints, as UPP eq. 24 does: the particle slips
+// if it goes farther along the shape than static friction allows for how far it goes in, and a little more, for a few
+// iterations leave a body at rest some speed.
+FUNCTION float friction_limit(VIEW_COMMA Shape shape, Material pair, uint member, vec3 rest)
+{
+    if (pair.static_friction <= pair.kinetic_friction) {
+        return pair.kinetic_friction;
+    }
+    const Motion aim = LOAD(motions, LOAD(member_clusters, member));
+    const vec3 p = v3_add(aim.aim_centre, rotate(aim.aim_rotation, rest));
+    const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), PARAMETER(margin));
+    const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
+    const vec3 start = v3_from_v4(LOAD(positions, LOAD(member_slots, member)));
+    const vec3 motion = v3_sub(p, carried_along(VIEW_HERE_COMMA shape, p, start));
+    const vec3 sliding = v3_mul(v3_add_scaled(motion, normal, -v3_dot(motion, normal)), PARAMETER(motion_mask));
+    const float slack = SLIP_SLACK * v3_length(PARAMETER(gravity)) * PARAMETER(time_step) * PARAMETER(time_step);
+    const bool holds = v3_length(sliding) < pair.static_friction * way_out.w + slack;
+    return holds ? pair.static_friction : pair.kinetic_friction;
+}
+
 // One particle of a rigid body and one shape: momentum that takes it out, and what friction allows of the momentum that
 // would stop its sliding (Coulomb's law between momenta; UPP eq. 24 has displacements, which for a single particle are
 // the same). `holds` has the sums over the step.
@@ -136,6 +159,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const uint slot = LOAD(member_slots, member);
     const bool stabilizing = PARAMETER(stabilizing) != 0u;
     const uint row = stabilizing ? NONE : dynamic_row_of(VIEW_HERE_COMMA index);
+    if (row != NONE && !has_push_slot(VIEW_HERE_COMMA slot, row)) {
+        return pose;
+    }
     const float margin = PARAMETER(margin);
     const vec3 start = v3_from_v4(LOAD(positions, slot));
     vec3 arm = rotate(pose.rotation, rest);
@@ -197,7 +223,8 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
         }
         const float wanted = v3_length(held);
         if (wanted > pair.static_friction * rough) {
-            held = v3_scale(held, min_f32(pair.kinetic_friction * rough / max_f32(wanted, 1e-30f), 1.0f));
+            const float limit = friction_limit(VIEW_HERE_COMMA shape, pair, member, rest);
+            held = v3_scale(held, min_f32(limit * rough / max_f32(wanted, 1e-30f), 1.0f));
         }
         const vec3 rubbed = v3_sub(held, held_before);
         pose = push_pose(cluster, pose, arm, rubbed);
@@ -233,7 +260,8 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
             const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, entry)), origin);
             const vec3 p = v3_add(aim.centre, rotate(aim.rotation, rest));
             const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), PARAMETER(margin));
-            if (way_out.w > 0.0f) {
+            const uint row = dynamic_row_of(VIEW_HERE_COMMA index);
+            if (way_out.w > 0.0f && (row == NONE || has_push_slot(VIEW_HERE_COMMA slot, row))) {
                 const float scale = PARAMETER(hold_scale);
                 resumed = v4(hold.x * scale, hold.y * scale, hold.z * scale, hold.w * scale);
                 const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
@@ -242,7 +270,6 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
                 pose = push_pose(cluster, pose, rotate(pose.rotation, rest), momentum);
                 note_force(VIEW_HERE_COMMA slot, momentum);
                 note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, v3_from_v4(LOAD(positions, slot)));
-                const uint row = dynamic_row_of(VIEW_HERE_COMMA index);
                 if (row != NONE) {
                     note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
                 }
