@@ -5,6 +5,12 @@
 #ifndef MOTE_TESTS_KNOWN_LEAKS_H
 #define MOTE_TESTS_KNOWN_LEAKS_H
 
+#if defined(__has_feature) // clang's way to say it
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #if defined(__SANITIZE_ADDRESS__)
 #define KEEP_DRIVERS 1
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
