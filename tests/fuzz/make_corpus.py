@@ -169,8 +169,11 @@ write("settings", "all.json", json.dumps({
     "bookmarks": [None, {"position": [0, 1, 2], "target": [0, 0, 0], "field_of_view": 45, "roll": 0, "near": 0.01}]}, indent=1))
 write("script", "events", "# all of them\nkey Space\nhold W ctrl\nrelease W ctrl\nmouse 10 20\nwheel -2\ntext 1.5\nresize 400 300\n"
       "click 50 60 alt\npress left 10 10 shift\nmove 30 30 2\nlift\ndrag middle 1 2 30 40 3 ctrl\npad leftx -0.5\npad a\nlose\ndrop a.json\nquit\n")
-write("script", "waits", "wait seconds 0.001\nwait pictures 2\nwait shown\nwait frame 3\nwait steps 2\nwait reload 0\nwait shaders 0\nstate s.json\n"
+write("script", "waits", "wait seconds 0\nwait pictures 2\nwait shown\nwait frame 3\nwait steps 2\nwait reload 0\nwait shaders 0\nstate s.json\n"
       "wait file s.json\nwait loaded\n")
+for name, line in (("mouse", "mouse 1e300 0"), ("click", "click 50 " + 40 * "2"), ("press", "press left 33333333310 10"),
+                   ("wheel", "wheel 1e10"), ("resize", "resize nan 300"), ("wait", "wait pictures 1e30"), ("axis", "pad leftx left")):
+    write("script", "refused_" + name, line + "\n")
 write("scene", "liquid.json", json.dumps({
     "$schema": "../schema.json", "name": "a", "description": "b",
     "solver": {"spacing": 0.1, "gravity": {"keyframes": [[0, [0, -9.81, 0]], [1, [0, 0, 0]]], "interpolation": "smooth"}, "averaging": "all"},

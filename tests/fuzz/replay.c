@@ -1,6 +1,7 @@
 // replay.c - runs a fuzz target without libFuzzer: every file of its corpus, then mutations of them, always the same
 // ones in the same order, until the time is over.
 // TARGET [--seconds S] [--seed N] [--words FILE] [--crash FILE] FILE|FOLDER...
+// Files named refused_... must end with an error: what a fuzzer found and is now turned away.
 // An input that crashes or takes longer than PATIENCE (SIGALRM ends it) is left in the file named by --crash.
 #define FUZZ_REPLAY
 #include "fuzz.h"
@@ -14,6 +15,8 @@ enum { LARGEST = 1 << 20, LARGEST_MUTATED = 1 << 14, PATIENCE = 60 }; // bytes; 
 typedef struct Bytes {
     uint8_t *data;
     size_t size;
+    bool refused; // must be
+    char name[64];
 } Bytes;
 
 typedef struct List {
@@ -64,7 +67,7 @@ static void append(List *list, const uint8_t *data, size_t size)
     FUZZ_CHECK(grown != NULL && copy != NULL);
     memcpy(copy, data, size);
     list->items = grown;
-    list->items[list->count++] = (Bytes){copy, size};
+    list->items[list->count++] = (Bytes){copy, size, false, ""};
 }
 
 static void read_file(const char *path)
@@ -77,6 +80,10 @@ static void read_file(const char *path)
     }
     append(&corpus, data, fread(data, 1, sizeof data, file));
     fclose(file);
+    const char *slash = strrchr(path, '/');
+    Bytes *added = &corpus.items[corpus.count - 1];
+    snprintf(added->name, sizeof added->name, "%s", slash != NULL ? slash + 1 : path);
+    added->refused = strncmp(added->name, "refused_", 8) == 0;
 }
 
 static int visible(const struct dirent *entry)
@@ -281,9 +288,14 @@ int main(int count, char **arguments)
     }
     size_t taken = 0, taken_mutated = 0, runs = 0;
     for (size_t i = 0; i < corpus.count; i++) {
-        taken += run(corpus.items[i]);
+        const bool is_taken = run(corpus.items[i]);
+        taken += is_taken;
+        if (is_taken && corpus.items[i].refused) {
+            fprintf(stderr, "fuzz: %s was taken, expected an error\n", corpus.items[i].name);
+            return 1;
+        }
     }
-    Bytes input = {malloc(LARGEST_MUTATED + 256), 0};
+    Bytes input = {.data = malloc(LARGEST_MUTATED + 256)};
     FUZZ_CHECK(input.data != NULL);
     for (const double end = clock_seconds() + seconds; clock_seconds() < end; runs++) {
         mutate(&input);
