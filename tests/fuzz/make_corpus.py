@@ -162,6 +162,15 @@ write("fbx", "ascii.fbx", '; FBX 7.3.0 project file\nFBXHeaderExtension:  {\n\tF
       + '\n\t\t}\n\t\tGeometryVersion: 124\n\t}\n\tModel: 2, "Model::m", "Mesh" {\n\t\tVersion: 232\n\t}\n}\n'
       'Connections:  {\n\tC: "OO",1,2\n\tC: "OO",2,0\n}\n')
 
+# What the importer's process sends (base/isolate_child.h): frames of data, then the last word.
+tetrahedron = struct.pack("<III", 4, 4, 0) + b"".join(struct.pack("<fff", *c) for c in corners) + b"".join(struct.pack("<III", *f) for f in faces)
+with_uvs = struct.pack("<III", 4, 4, 1) + tetrahedron[12:60] + struct.pack("<8f", *range(8)) + tetrahedron[60:]
+data_frame, end_frame = 0x4d4f4401, 0x4d4f4502
+last = struct.pack("<IIi", end_frame, 4, 0)
+write("mesh_answer", "one_frame", struct.pack("<II", data_frame, len(tetrahedron)) + tetrahedron + last)
+write("mesh_answer", "two_frames", struct.pack("<II", data_frame, 40) + with_uvs[:40] + struct.pack("<II", data_frame, len(with_uvs) - 40) + with_uvs[40:] + last)
+write("mesh_answer", "refused_error", struct.pack("<IIi", end_frame, 12, 3) + b"no mesh!")
+
 # ---- Text ------------------------------------------------------------------------------------------------------
 write("settings", "empty.json", "{}\n")
 write("settings", "all.json", json.dumps({
