@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 10, PATIENCE = 120, NUMBER_LIMIT = 1000000 }; // s, that a line may wait
+enum { WORDS = 10, NUMBER_LIMIT = 1000000 };
+#define PATIENCE 120.0 // s, that a line may wait unless the script says otherwise
 
 MoteResult script_load(const char *path, Script *out)
 {
-    *out = (Script){0};
+    *out = (Script){.patience = PATIENCE};
     size_t size;
     const MoteResult result = file_read(path, (size_t)1 << 24, &out->text, &size);
     if (result == MOTE_OK) {
@@ -334,7 +335,7 @@ static MoteResult play_wait(Script *script, App *app, char **words, uint32_t cou
     script->began = clock_seconds();
     script->began_turn = app->turns;
     if (strcmp(what, "seconds") == 0) {
-        script->wait_until = clock_seconds() + fmin(fmax(number, 0.0), PATIENCE);
+        script->wait_until = clock_seconds() + fmin(fmax(number, 0.0), script->patience);
     } else if (strcmp(what, "pictures") == 0) {
         script->wait_pictures = app->picture.number + (uint64_t)fmax(number, 1.0);
     } else if (strcmp(what, "shown") == 0) {
@@ -402,8 +403,9 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
         return play_drag(script, app, words, count);
     }
     const bool is_mouse = strcmp(verb, "mouse") == 0 && three, is_wheel = strcmp(verb, "wheel") == 0 && two;
-    const bool is_resize = strcmp(verb, "resize") == 0 && three;
-    if ((is_mouse || is_wheel || is_resize) && read_numbers(script, words + 1, is_wheel ? 1 : 2, values) != MOTE_OK) {
+    const bool is_resize = strcmp(verb, "resize") == 0 && three, is_patience = strcmp(verb, "patience") == 0 && two;
+    if ((is_mouse || is_wheel || is_resize || is_patience) &&
+        read_numbers(script, words + 1, is_wheel || is_patience ? 1 : 2, values) != MOTE_OK) {
         return MOTE_ERROR_INPUT;
     }
     if (is_mouse) {
@@ -415,6 +417,8 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
         SDL_Event event = {.text = {.type = SDL_TEXTINPUT}};
         snprintf(event.text.text, sizeof event.text.text, "%s", words[1]);
         SDL_PushEvent(&event);
+    } else if (is_patience) {
+        script->patience = values[0];
     } else if (is_resize) {
         SDL_SetWindowSize(app->window, (int)values[0], (int)values[1]);
     } else if (strcmp(verb, "drop") == 0 && two) {
@@ -432,7 +436,7 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
     } else {
         return fail_line(script,
                          "expected wait, key, hold, release, drag, click, press, move, lift, mouse, wheel, text, "
-                         "resize, drop, pad, lose, state or quit, with what it needs");
+                         "resize, drop, pad, lose, patience, state or quit, with what it needs");
     }
     return MOTE_OK;
 }
@@ -474,9 +478,10 @@ MoteResult script_play(Script *script, struct App *app)
 {
     while (script->drag_steps == 0) {
         if (is_waiting(script, app)) {
-            return clock_seconds() - script->began < PATIENCE
+            return clock_seconds() - script->began < script->patience
                        ? MOTE_OK
-                       : fail_line(script, "waited two minutes for what did not come");
+                       : mote_fail(MOTE_ERROR_INPUT, "%s:%u: waited %g s for what did not come", script->path,
+                                   script->line, script->patience);
         }
         wait_for_nothing(script);
         if (*script->next == '\0') {
