@@ -176,6 +176,8 @@ write("settings", "empty.json", "{}\n")
 write("settings", "all.json", json.dumps({
     "keys": {"pause": "Space"}, "recent": ["a.json", "/b/c.json"], "ui_scale": 1.5, "max_rate": 60, "help_shown": True,
     "bookmarks": [None, {"position": [0, 1, 2], "target": [0, 0, 0], "field_of_view": 45, "roll": 0, "near": 0.01}]}, indent=1))
+write("settings", "refused_far.json", json.dumps({
+    "bookmarks": [{"position": [0, 1e300, 2], "target": [0, 0, 0], "field_of_view": 45, "roll": 0, "near": 0.01}]}))
 write("script", "events", "# all of them\npatience 5\nkey Space\nhold W ctrl\nrelease W ctrl\nmouse 10 20\nwheel -2\ntext 1.5\nresize 400 300\n"
       "click 50 60 alt\npress left 10 10 shift\nmove 30 30 2\nlift\ndrag middle 1 2 30 40 3 ctrl\npad leftx -0.5\npad a\nlose\ndrop a.json\nquit\n")
 write("script", "waits", "wait seconds 0\nwait pictures 2\nwait shown\nwait frame 3\nwait steps 2\nwait reload 0\nwait shaders 0\nstate s.json\n"
