@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CLOCK_PER_CPU = 3, ATTEMPTS = 8, PIPE_SIZE = 1 << 20 };
+enum { CLOCK_PER_CPU = 3, ATTEMPTS = 16, PIPE_SIZE = 1 << 20 };
 #define PATIENCE 2.0                               // s
 enum { LOOK_INTERVAL = 100, WATCH_INTERVAL = 10 }; // ms
 
@@ -272,7 +272,7 @@ static int open_pipe(int ends[2])
 }
 
 // The child's process, or -1. No signal handler of the host's runs in it.
-static int start(int ends[2], const IsolateLimits *limits, IsolateWork *work, void *context)
+static int start(int ends[2], char *buffer, const IsolateLimits *limits, IsolateWork *work, void *context)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -280,7 +280,7 @@ static int start(int ends[2], const IsolateLimits *limits, IsolateWork *work, vo
     const int parent = (int)getpid();
     const int child = (int)fork();
     if (child == 0) {
-        isolate_child(ends[1], parent, limits, work, context);
+        isolate_child(ends[1], parent, buffer, limits, work, context);
     }
     const int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -297,8 +297,10 @@ static MoteResult attempt(const char *name, const char *purpose, const IsolateLi
     if (open_pipe(ends) != 0) {
         return mote_fail(MOTE_ERROR_IO, "%s: %s: no pipe to its importer: %s", name, purpose, strerror(errno));
     }
-    const int child = start(ends, limits, work, context);
+    char *buffer = malloc(FRAME_LIMIT);
+    const int child = buffer != NULL ? start(ends, buffer, limits, work, context) : -1;
     const int error = errno;
+    free(buffer);
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
@@ -318,6 +320,12 @@ static MoteResult attempt(const char *name, const char *purpose, const IsolateLi
     const int status = see_off(&in);
     *again = status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_LOCKED && !in.received;
     return in.cut ? judge(&in, limits, status, result) : result;
+}
+
+IsolateLimits isolate_limits_of(uint64_t file_size)
+{
+    const uint64_t base = (uint64_t)256 << 20, most = (uint64_t)16 << 30, memory = base + 40 * file_size;
+    return (IsolateLimits){.memory = memory < most ? memory : most, .seconds = 10 + (uint32_t)(file_size >> 22)};
 }
 
 MoteResult isolate(const char *name, const char *purpose, const IsolateLimits *limits, IsolateWork *work,

@@ -37,6 +37,10 @@ typedef struct IsolateLimits {
     uint32_t seconds; // of the child's CPU time; of the clock's time three times as many, for machines with other work
 } IsolateLimits;
 
+// For the reader of a file of this size: 256 MB and 40 bytes more for each of the file's, at most 16 GB; 10 s and one
+// more for each 4 MB. Of honest files COLLADA and FBX texts take most (docs/security.md).
+IsolateLimits isolate_limits_of(uint64_t file_size);
+
 // The pipe's two ends. In the child `file` is where it writes; -1 sends to nowhere (work without a child, for fuzzing).
 typedef struct IsolatePipe {
     int file;

@@ -329,7 +329,8 @@ static void filter_calls(void)
 }
 #endif
 
-_Noreturn void isolate_child(int file, int parent, const IsolateLimits *limits, IsolateWork *work, void *context)
+_Noreturn void isolate_child(int file, int parent, char *buffer, const IsolateLimits *limits, IsolateWork *work,
+                             void *context)
 {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -341,16 +342,15 @@ _Noreturn void isolate_child(int file, int parent, const IsolateLimits *limits, 
 #else
     (void)parent;
 #endif
-    IsolatePipe out = {.file = PIPE_FILE, .buffer = malloc(FRAME_LIMIT)};
+    // Nothing here takes a lock before the filter is there to see it: above all, nothing allocates.
+    IsolatePipe out = {.file = PIPE_FILE, .buffer = buffer};
     reset_signals();
     close_files(file);
     set_limits(limits);
-    warm_heap(limits);
     filter_calls();
-    MoteResult result = out.buffer != NULL ? work(context, &out) : mote_fail(MOTE_ERROR_MEMORY, "no memory to send it");
-    if (out.buffer != NULL) {
-        flush(&out);
-    }
+    warm_heap(limits);
+    const MoteResult result = work(context, &out);
+    flush(&out);
     send_end(PIPE_FILE, result);
     _exit(EXIT_DONE);
 }

@@ -20,8 +20,10 @@ enum {
     EXIT_UNREAD = 103     // nobody reads the pipe
 };
 
-// What the process is from here on: closes files, sets limits, runs `work`, sends its result.
-_Noreturn void isolate_child(int file, int parent, const IsolateLimits *limits, IsolateWork *work, void *context);
+// What the process is from here on: closes files, sets limits, runs `work`, sends its result. `buffer` has FRAME_LIMIT
+// bytes.
+_Noreturn void isolate_child(int file, int parent, char *buffer, const IsolateLimits *limits, IsolateWork *work,
+                             void *context);
 
 // The sanitizers' shadow memory makes a limit of addresses useless: the parent watches what is in use.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

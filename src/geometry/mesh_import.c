@@ -281,28 +281,28 @@ static void close_from_memory(struct aiFileIO *io, struct aiFile *file)
 // ---- Importing -------------------------------------------------------------------------------------------------
 
 // Assimp catches what operator new throws, and tells its name.
-static MoteResult fail_by_assimp(const char *path, const char *what)
+static MoteResult fail_by_assimp(const char *path, const char *what, uint64_t limit)
 {
     const char *error = aiGetErrorString();
     if (strstr(error, "bad_alloc") != NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "%s: %s: out of memory, it needs more than its importer may take", path,
-                         what);
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: %s: it needs more than %llu MB of memory", path, what,
+                         (unsigned long long)(limit >> 20));
     }
     return mote_fail(MOTE_ERROR_INPUT, "%s: %s: %s", path, what, error);
 }
 
-MoteResult mesh_import(const MeshSource *source, IsolatePipe *out)
+MoteResult mesh_import(const MeshSource *source, uint64_t limit, IsolatePipe *out)
 {
     struct aiFileIO files = {open_from_memory, close_from_memory, (aiUserData)(uintptr_t)source};
     const struct aiScene *scene = aiImportFileEx(source->files[0].name, 0, &files);
     if (scene == NULL) {
-        return fail_by_assimp(source->path, MESH_PURPOSE);
+        return fail_by_assimp(source->path, MESH_PURPOSE, limit);
     }
     MoteResult result = check_polygons(scene, source->path);
     if (result == MOTE_OK) {
         const struct aiScene *triangulated = aiApplyPostProcessing(scene, aiProcess_Triangulate);
         if (triangulated == NULL) { // the scene is gone then
-            return fail_by_assimp(source->path, "its polygons cannot be made triangles");
+            return fail_by_assimp(source->path, "its polygons cannot be made triangles", limit);
         }
         result = send_scene(triangulated, source, out);
     }

@@ -80,8 +80,8 @@ uint64_t mesh_source_size(const MeshSource *source); // bytes in all
 void mesh_source_free(MeshSource *source);
 
 // In the child: assimp reads the source, triangles are sent. Nothing is safe about it: assimp can crash, loop and eat
-// memory. An `out` with file -1 sends to nowhere.
-MoteResult mesh_import(const MeshSource *source, IsolatePipe *out);
+// memory. `limit` (bytes) is for the message when there is no more. An `out` with file -1 sends to nowhere.
+MoteResult mesh_import(const MeshSource *source, uint64_t limit, IsolatePipe *out);
 // In the parent: what mesh_import sends, with indices in range; out is empty on failure.
 MoteResult mesh_receive(const MeshSource *source, IsolatePipe *in, Mesh *out);
 

@@ -13,12 +13,6 @@
 #define FILE_LIMIT ((size_t)1 << 30) // bytes, of the file and all that it names
 enum { PATH_SIZE = 4096, FILE_COUNT_LIMIT = 257 };
 
-// What an importer may take (docs/security.md). The slowest honest files are COLLADA's and FBX's texts: measured at
-// most 25 bytes of memory for a byte of the file, and 0.1 s for a megabyte.
-#define MEMORY_BASE  ((uint64_t)256 << 20)
-#define MEMORY_LIMIT ((uint64_t)16 << 30)
-enum { MEMORY_PER_BYTE = 40, SECONDS_BASE = 10, BYTES_PER_SECOND = 4 << 20 };
-
 // Assimp knows many more, of which most are old and read by code that trusts its input.
 static const char *const extensions[] = {"obj", "ply", "stl", "gltf", "glb", "3ds", "off", "dae", "fbx"};
 enum { EXTENSIONS = sizeof extensions / sizeof extensions[0] };
@@ -78,12 +72,14 @@ void mesh_source_free(MeshSource *source)
 
 typedef struct Import {
     const MeshSource *source;
+    uint64_t memory; // bytes that the importer may take
     Mesh mesh;
 } Import;
 
 static MoteResult work(void *context, IsolatePipe *out)
 {
-    return mesh_import(((const Import *)context)->source, out);
+    const Import *import = context;
+    return mesh_import(import->source, import->memory, out);
 }
 
 static MoteResult take(void *context, IsolatePipe *in)
@@ -94,10 +90,8 @@ static MoteResult take(void *context, IsolatePipe *in)
 
 static MoteResult import(const MeshSource *source, bool plain, Mesh *out)
 {
-    const uint64_t size = mesh_source_size(source), memory = MEMORY_BASE + MEMORY_PER_BYTE * size;
-    const IsolateLimits limits = {.memory = memory < MEMORY_LIMIT ? memory : MEMORY_LIMIT,
-                                  .seconds = SECONDS_BASE + (uint32_t)(size / BYTES_PER_SECOND)};
-    Import context = {.source = source};
+    const IsolateLimits limits = isolate_limits_of(mesh_source_size(source));
+    Import context = {.source = source, .memory = limits.memory};
     const MoteResult result = isolate(source->path, MESH_PURPOSE, &limits, work, take, &context);
     if (result != MOTE_OK) {
         mesh_free(&context.mesh);
