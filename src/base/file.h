@@ -5,6 +5,10 @@
 #include "mote.h"
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // The file's bytes with a zero after them; free() them. Refuses files larger than `limit` bytes (0: no limit).
 MoteResult file_read(const char *path, size_t limit, char **bytes, size_t *size);
 
@@ -21,5 +25,9 @@ void file_writer_discard(FileWriter *writer);
 
 // Makes the folder and its parents; a folder that is there already is fine.
 MoteResult file_make_folder(const char *path);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static const double BAR_INTERVAL = 0.1;       // s between redrawings of the bar
@@ -92,7 +93,15 @@ static bool line_is_due(const Progress *progress, double now)
     return (waited >= LINE_INTERVAL && part >= LINE_PART) || waited >= LINE_LONGEST_WAIT;
 }
 
-void progress_update(Progress *progress, uint64_t done, const char *note)
+static void show_line(Progress *progress, const char *note)
+{
+    char line[LINE_SIZE];
+    format_line(progress, note, false, line, sizeof line);
+    fprintf(progress->stream, "%s\n", line);
+    fflush(progress->stream);
+}
+
+static void update(Progress *progress, uint64_t done, const char *note)
 {
     const double now = clock_seconds();
     if (done > progress->done) {
@@ -115,17 +124,108 @@ void progress_update(Progress *progress, uint64_t done, const char *note)
         if (!line_is_due(progress, now)) {
             return;
         }
-        char line[LINE_SIZE];
-        format_line(progress, note, false, line, sizeof line);
-        fprintf(progress->stream, "%s\n", line);
-        fflush(progress->stream);
+        show_line(progress, note);
     }
     progress->shown_time = now;
     progress->shown_done = progress->done;
 }
 
-void progress_clear(Progress *progress)
+void progress_update(Progress *progress, uint64_t done, const char *note)
 {
+    if (progress->watch.running) {
+        pthread_mutex_lock(&progress->watch.lock);
+    }
+    update(progress, done, note);
+    if (progress->watch.running) {
+        pthread_mutex_unlock(&progress->watch.lock);
+    }
+}
+
+// ---- Where one unit takes long ----
+
+// How far it was when the last unit ended, and for how long the next has been under way.
+static void show_wait(Progress *progress, double now)
+{
+    char duration[32], note[96];
+    format_duration(now - progress->update_time, duration, sizeof duration);
+    snprintf(note, sizeof note, "%s %llu takes %s so far", progress->unit, (unsigned long long)progress->done + 1,
+             duration);
+    if (progress->last == progress->first) { // one thing, not a number of them
+        fprintf(progress->stream, "%s%s takes %s so far%s", progress->terminal ? "\r\033[K" : "", progress->unit,
+                duration, progress->terminal ? "" : "\n");
+        fflush(progress->stream);
+        progress->bar_shown = progress->terminal;
+    } else if (progress->terminal) {
+        show_bar(progress, note);
+    } else if (progress->unit_time > 0.0) {
+        show_line(progress, note);
+    } else { // no unit is done: nothing is known of the time left
+        fprintf(progress->stream, "%s %llu of %llu, %s\n", progress->unit, (unsigned long long)progress->done,
+                (unsigned long long)progress->last, note);
+        fflush(progress->stream);
+    }
+    progress->shown_time = now;
+}
+
+static void *watch(void *context)
+{
+    Progress *progress = context;
+    ProgressWatch *w = &progress->watch;
+    pthread_mutex_lock(&w->lock);
+    while (!w->ended) {
+        const double due = progress->shown_time + w->interval, now = clock_seconds();
+        if (now >= due) {
+            show_wait(progress, now);
+            continue;
+        }
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        const double left = due - now + (double)until.tv_nsec * 1e-9;
+        until.tv_sec += (time_t)left;
+        until.tv_nsec = (long)((left - (double)(time_t)left) * 1e9);
+        pthread_cond_timedwait(&w->wake, &w->lock, &until);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+void progress_watch(Progress *progress, double interval)
+{
+    ProgressWatch *w = &progress->watch;
+    if (progress->silent) {
+        return;
+    }
+    *w = (ProgressWatch){.interval = interval, .running = true};
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&w->thread, NULL, watch, progress) != 0) {
+        w->running = false;
+        pthread_cond_destroy(&w->wake);
+        pthread_mutex_destroy(&w->lock);
+    }
+}
+
+static void end_watch(ProgressWatch *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->ended = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    pthread_cond_destroy(&w->wake);
+    pthread_mutex_destroy(&w->lock);
+    w->running = false;
+}
+
+void progress_end(Progress *progress)
+{
+    if (progress->watch.running) {
+        end_watch(&progress->watch);
+    }
     if (progress->bar_shown) {
         fputs("\r\033[K", progress->stream);
         fflush(progress->stream);

@@ -2,9 +2,19 @@
 #ifndef MOTE_BASE_PROGRESS_H
 #define MOTE_BASE_PROGRESS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+// A thread that shows something where the work itself does not for long.
+typedef struct ProgressWatch {
+    bool running, ended;
+    double interval; // s
+    pthread_t thread;
+    pthread_mutex_t lock; // of the Progress, while it runs
+    pthread_cond_t wake;
+} ProgressWatch;
 
 typedef struct Progress {
     FILE *stream;
@@ -16,13 +26,20 @@ typedef struct Progress {
     double update_time; // when done last changed, s on the clock
     double shown_time;  // when something was last shown
     uint64_t shown_done;
+    ProgressWatch watch;
 } Progress;
 
-// Counting goes from `first` to `last`; a silent progress shows nothing.
+#define PROGRESS_INTERVAL 20.0 // s, for progress_watch
+
+// Counting goes from `first` to `last`; a silent progress shows nothing. Where both are the same, `unit` is one thing
+// that takes its time, and only progress_watch shows it.
 void progress_begin(Progress *progress, FILE *stream, const char *unit, uint64_t first, uint64_t last, bool silent);
 // `note` is shown behind the numbers; it should be short.
 void progress_update(Progress *progress, uint64_t done, const char *note);
-// Takes the bar away, so that other lines can be printed; the next update draws it anew.
-void progress_clear(Progress *progress);
+// From now on something is shown each `interval` seconds at least, even where one unit takes longer than that, until
+// progress_end. The Progress must stay where it is. Without memory for a thread there is none.
+void progress_watch(Progress *progress, double interval);
+// Takes the bar away, so that other lines can be printed, and ends the watch.
+void progress_end(Progress *progress);
 
 #endif

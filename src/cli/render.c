@@ -374,8 +374,9 @@ static MoteResult draw_frames(Run *run)
     const bool stored = run->settings->from != NULL;
     progress_begin(&run->progress, stderr, "frame", 0, stored ? run->plan.wanted : run->plan.last_wanted,
                    run->settings->quiet);
+    progress_watch(&run->progress, PROGRESS_INTERVAL);
     const MoteResult result = stored ? draw_states(run) : draw_simulated(run);
-    progress_clear(&run->progress);
+    progress_end(&run->progress);
     return result;
 }
 
@@ -481,7 +482,10 @@ static int render(Run *run)
 {
     run->start = clock_seconds();
     catch_stop_signals();
+    progress_begin(&run->progress, stderr, "making the scene", 0, 0, run->settings->quiet);
+    progress_watch(&run->progress, PROGRESS_INTERVAL);
     MoteResult result = prepare(run);
+    progress_end(&run->progress);
     if (result == MOTE_OK) {
         result = run_and_report(run);
     } else {

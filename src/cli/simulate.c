@@ -310,8 +310,9 @@ static MoteResult run_and_report(Run *run)
         report_backend(run->simulation, s->backend.backend);
     }
     progress_begin(&run->progress, stderr, "frame", run->first_frame, run->last_frame, s->quiet);
+    progress_watch(&run->progress, PROGRESS_INTERVAL);
     MoteResult result = run_frames(run);
-    progress_clear(&run->progress);
+    progress_end(&run->progress);
     if (result != MOTE_OK) {
         command_failed();
         if (run->saved) {
@@ -337,7 +338,10 @@ static int simulate(const Settings *settings)
 {
     Run run = {.settings = settings, .start = clock_seconds()};
     catch_stop_signals();
+    progress_begin(&run.progress, stderr, "making the scene", 0, 0, settings->quiet);
+    progress_watch(&run.progress, PROGRESS_INTERVAL);
     MoteResult result = prepare(&run);
+    progress_end(&run.progress);
     if (result == MOTE_OK) {
         result = run_and_report(&run);
     } else {

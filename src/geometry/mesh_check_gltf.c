@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NODE_DEPTH = 200 };
+enum { GLB_HEADER = 12, GLB_CHUNK = 8, NODE_DEPTH = 200, PATH_SIZE = 4096 };
 
 typedef struct Gltf {
     const char *path;
@@ -32,6 +32,33 @@ static json_t *at(const json_t *root, const char *list, uint64_t index)
     return json_array_get(json_object_get(root, list), (size_t)index);
 }
 
+// A path below the file's own folder, without steps up.
+static bool stays_below(const char *uri)
+{
+    if (uri[0] == '/' || uri[0] == '\0' || strstr(uri, "://") != NULL) {
+        return false;
+    }
+    for (const char *step = uri; step != NULL; step = strchr(step, '/'), step = step != NULL ? step + 1 : NULL) {
+        if (strncmp(step, "..", 2) == 0 && (step[2] == '/' || step[2] == '\0')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The file that a URI names, beside `path`; false where there is no such regular file.
+static bool buffer_file(const char *path, const char *uri, char *name, size_t name_size, uint64_t *size)
+{
+    const char *slash = strrchr(path, '/');
+    const int folder = slash != NULL ? (int)(slash - path + 1) : 0;
+    const int written = snprintf(name, name_size, "%.*s%s", folder, path, uri);
+    struct stat status;
+    const bool there = stays_below(uri) && written > 0 && (size_t)written < name_size && stat(name, &status) == 0 &&
+                       S_ISREG(status.st_mode);
+    *size = there ? (uint64_t)status.st_size : 0;
+    return there;
+}
+
 // Bytes that a buffer really has.
 static uint64_t buffer_bytes(const Gltf *gltf, const json_t *buffer, size_t index)
 {
@@ -43,14 +70,10 @@ static uint64_t buffer_bytes(const Gltf *gltf, const json_t *buffer, size_t inde
         const char *comma = strchr(uri, ',');
         return comma != NULL ? (uint64_t)strlen(comma + 1) / 4 * 3 : 0;
     }
-    char name[4096];
-    const char *slash = strrchr(gltf->path, '/');
-    const int folder = slash != NULL ? (int)(slash - gltf->path + 1) : 0;
-    const int written = snprintf(name, sizeof name, "%.*s%s", folder, gltf->path, uri);
-    struct stat status;
-    const bool there =
-        written > 0 && (size_t)written < sizeof name && stat(name, &status) == 0 && S_ISREG(status.st_mode);
-    return there ? (uint64_t)status.st_size : 0;
+    char name[PATH_SIZE];
+    uint64_t size;
+    buffer_file(gltf->path, uri, name, sizeof name, &size);
+    return size;
 }
 
 static MoteResult check_buffers(const Gltf *gltf)
@@ -60,6 +83,12 @@ static MoteResult check_buffers(const Gltf *gltf)
     json_array_foreach(json_object_get(gltf->root, "buffers"), i, item)
     {
         const uint64_t claimed = whole(item, "byteLength", UINT64_MAX), there = buffer_bytes(gltf, item, i);
+        const char *uri = json_string_value(json_object_get(item, "uri"));
+        if (uri != NULL && strncmp(uri, "data:", 5) != 0 && !stays_below(uri)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "%s: buffer %zu is \"%.200s\", expected a path below the file's own folder", gltf->path, i,
+                             uri);
+        }
         if (claimed > there) {
             return mote_fail(MOTE_ERROR_INPUT, "%s: buffer %zu claims %llu bytes, but there are %llu", gltf->path, i,
                              (unsigned long long)claimed, (unsigned long long)there);
@@ -261,29 +290,51 @@ static uint32_t read_u32(const char *bytes)
 
 MoteResult mesh_check_gltf(const char *path, const char *bytes, size_t size, bool binary)
 {
-    enum { HEADER = 12, CHUNK = 8 };
     if (!binary) {
         return check_json(path, bytes, size, 0);
     }
-    if (size < HEADER + CHUNK || memcmp(bytes, "glTF", 4) != 0 || memcmp(bytes + 16, "JSON", 4) != 0) {
+    if (size < GLB_HEADER + GLB_CHUNK || memcmp(bytes, "glTF", 4) != 0 || memcmp(bytes + 16, "JSON", 4) != 0) {
         return mote_fail(MOTE_ERROR_INPUT, "%s: does not begin with \"glTF\" and a chunk \"JSON\", expected a GLB file",
                          path);
     }
     const uint64_t claimed = read_u32(bytes + 8), json_size = read_u32(bytes + 12);
-    if (read_u32(bytes + 4) != 2 || claimed > size || HEADER + CHUNK + json_size > claimed) {
+    if (read_u32(bytes + 4) != 2 || claimed > size || GLB_HEADER + GLB_CHUNK + json_size > claimed) {
         return mote_fail(MOTE_ERROR_INPUT,
                          "%s: claims version %u, %llu bytes and %llu of JSON, expected version 2 and at most the %zu "
                          "bytes it has",
                          path, read_u32(bytes + 4), (unsigned long long)claimed, (unsigned long long)json_size, size);
     }
-    const uint64_t next = (HEADER + CHUNK + json_size + 3) / 4 * 4;
+    const uint64_t next = (GLB_HEADER + GLB_CHUNK + json_size + 3) / 4 * 4;
     uint64_t binary_size = 0;
-    if (next + CHUNK <= claimed) {
+    if (next + GLB_CHUNK <= claimed) {
         binary_size = read_u32(bytes + next);
-        if (binary_size > claimed - next - CHUNK) {
+        if (binary_size > claimed - next - GLB_CHUNK) {
             return mote_fail(MOTE_ERROR_INPUT, "%s: claims %llu bytes of data, but has %llu", path,
-                             (unsigned long long)binary_size, (unsigned long long)(claimed - next - CHUNK));
+                             (unsigned long long)binary_size, (unsigned long long)(claimed - next - GLB_CHUNK));
         }
     }
-    return check_json(path, bytes + HEADER + CHUNK, (size_t)json_size, binary_size);
+    return check_json(path, bytes + GLB_HEADER + GLB_CHUNK, (size_t)json_size, binary_size);
+}
+
+MoteResult mesh_add_buffers(MeshSource *source, bool binary)
+{
+    const MeshFile *own = &source->files[0];
+    const size_t start = binary ? GLB_HEADER + GLB_CHUNK : 0;
+    const size_t size = binary ? read_u32(own->bytes + GLB_HEADER) : own->size;
+    json_t *root = json_loadb(own->bytes + start, size, 0, NULL); // it was checked before
+    MoteResult result = root != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to read it", source->path);
+    size_t i;
+    json_t *buffer;
+    json_array_foreach(json_object_get(root, "buffers"), i, buffer)
+    {
+        const char *uri = json_string_value(json_object_get(buffer, "uri"));
+        char name[PATH_SIZE];
+        uint64_t file_size;
+        if (uri != NULL && strncmp(uri, "data:", 5) != 0 && result == MOTE_OK &&
+            buffer_file(source->path, uri, name, sizeof name, &file_size)) {
+            result = mesh_source_add(source, name, uri);
+        }
+    }
+    json_decref(root);
+    return result;
 }

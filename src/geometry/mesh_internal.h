@@ -2,6 +2,7 @@
 #ifndef MOTE_GEOMETRY_MESH_INTERNAL_H
 #define MOTE_GEOMETRY_MESH_INTERNAL_H
 
+#include "base/isolate.h"
 #include "geometry/mesh.h"
 #include "geometry/vector.h"
 #include <stddef.h>
@@ -54,9 +55,41 @@ void builder_box(MeshBuilder *builder, Vector centre, Vector half);
 // Moves all vertices from `first` on.
 void builder_move(MeshBuilder *builder, uint32_t first, Vector offset);
 
+// ---- Files ----
+
+enum { MESH_EXTENSION_SIZE = 8 };
+#define MESH_PURPOSE "cannot be read as a mesh"
+
+typedef struct MeshFile {
+    char *name; // what the importer calls it
+    char *bytes;
+    size_t size;
+} MeshFile;
+
+// All that an importer may read; the mesh's own file is the first, those that it names follow.
+typedef struct MeshSource {
+    const char *path; // for messages
+    char own_name[16];
+    MeshFile *files;
+    uint32_t file_count;
+} MeshSource;
+
+// Reads another file of at most what is left of the limit.
+MoteResult mesh_source_add(MeshSource *source, const char *path, const char *name);
+uint64_t mesh_source_size(const MeshSource *source); // bytes in all
+void mesh_source_free(MeshSource *source);
+
+// In the child: assimp reads the source, triangles are sent. Nothing is safe about it: assimp can crash, loop and eat
+// memory. `limit` (bytes) is for the message when there is no more. An `out` with file -1 sends to nowhere.
+MoteResult mesh_import(const MeshSource *source, uint64_t limit, IsolatePipe *out);
+// In the parent: what mesh_import sends, with indices in range; out is empty on failure.
+MoteResult mesh_receive(const MeshSource *source, IsolatePipe *in, Mesh *out);
+
 // What a file of this format claims, against what it holds: assimp believes claims. `extension` in lower case.
 MoteResult mesh_check_file(const char *path, const char *extension, const char *bytes, size_t size);
 MoteResult mesh_check_gltf(const char *path, const char *bytes, size_t size, bool binary);
+// Reads the buffers that a glTF file (checked) names: files below its own folder.
+MoteResult mesh_add_buffers(MeshSource *source, bool binary);
 
 // Edges of a mesh: each triangle has three, in its own direction; sorted so that those of one edge are neighbours.
 typedef struct MeshEdge {

@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 10, PATIENCE = 120 }; // s, that a line may wait
+enum { WORDS = 10, NUMBER_LIMIT = 1000000 };
+#define PATIENCE 120.0 // s, that a line may wait unless the script says otherwise
 
 MoteResult script_load(const char *path, Script *out)
 {
-    *out = (Script){0};
+    *out = (Script){.patience = PATIENCE};
     size_t size;
     const MoteResult result = file_read(path, (size_t)1 << 24, &out->text, &size);
     if (result == MOTE_OK) {
@@ -188,6 +189,29 @@ static MoteResult fail_line(const Script *script, const char *what)
     return mote_fail(MOTE_ERROR_INPUT, "%s:%u: %s", script->path, script->line, what);
 }
 
+// Beyond NUMBER_LIMIT a coordinate or a count would not fit the whole number that it becomes.
+static MoteResult read_number(const Script *script, const char *word, double *out)
+{
+    char *end;
+    *out = strtod(word, &end);
+    if (end == word || *end != '\0' || !(fabs(*out) <= NUMBER_LIMIT)) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s:%u: found \"%.40s\", expected a number from -%d to %d", script->path,
+                         script->line, word, NUMBER_LIMIT, NUMBER_LIMIT);
+    }
+    return MOTE_OK;
+}
+
+// `count` numbers, of which the line is known to have as many.
+static MoteResult read_numbers(const Script *script, char **words, uint32_t count, double *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (read_number(script, words[i], &out[i]) != MOTE_OK) {
+            return MOTE_ERROR_INPUT;
+        }
+    }
+    return MOTE_OK;
+}
+
 static uint32_t read_mods(char **words, uint32_t count)
 {
     uint32_t mods = 0;
@@ -257,8 +281,8 @@ static MoteResult play_drag(Script *script, App *app, char **words, uint32_t cou
         return fail_line(script, "expected: drag BUTTON X Y X Y STEPS, click X Y, press BUTTON X Y, move X Y STEPS, or "
                                  "lift; with shift, ctrl or alt behind");
     }
-    for (uint32_t i = 0; i < numbers; i++) {
-        values[i] = strtod(words[first + i], NULL);
+    if (read_numbers(script, words + first, numbers, values) != MOTE_OK) {
+        return MOTE_ERROR_INPUT;
     }
     if (is_move || (!is_drag && !is_click && !is_press)) {
         begin_moving(script, app, is_move ? values : script->drag_to, values[2], false, !is_move);
@@ -304,11 +328,14 @@ static void go_on_dragging(Script *script, App *app)
 static MoteResult play_wait(Script *script, App *app, char **words, uint32_t count)
 {
     const char *what = words[1];
-    const double number = count > 2 ? strtod(words[2], NULL) : 1.0;
+    double number = 1.0;
+    if (count > 2 && strcmp(what, "file") != 0 && read_number(script, words[2], &number) != MOTE_OK) {
+        return MOTE_ERROR_INPUT;
+    }
     script->began = clock_seconds();
     script->began_turn = app->turns;
     if (strcmp(what, "seconds") == 0) {
-        script->wait_until = clock_seconds() + fmin(fmax(number, 0.0), PATIENCE);
+        script->wait_until = clock_seconds() + fmin(fmax(number, 0.0), script->patience);
     } else if (strcmp(what, "pictures") == 0) {
         script->wait_pictures = app->picture.number + (uint64_t)fmax(number, 1.0);
     } else if (strcmp(what, "shown") == 0) {
@@ -344,7 +371,11 @@ static MoteResult play_pad(Script *script, char **words, uint32_t count)
     const SDL_GameControllerButton button = SDL_GameControllerGetButtonFromString(words[1]);
     SDL_Event event = {0};
     if (axis != SDL_CONTROLLER_AXIS_INVALID && count > 2) {
-        const double value = fmin(fmax(strtod(words[2], NULL), -1.0), 1.0);
+        double value;
+        if (read_number(script, words[2], &value) != MOTE_OK) {
+            return MOTE_ERROR_INPUT;
+        }
+        value = fmin(fmax(value, -1.0), 1.0);
         event.caxis = (SDL_ControllerAxisEvent){
             .type = SDL_CONTROLLERAXISMOTION, .axis = (Uint8)axis, .value = (Sint16)(32767.0 * value)};
     } else if (button != SDL_CONTROLLER_BUTTON_INVALID) {
@@ -360,6 +391,7 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
 {
     const char *verb = words[0];
     const bool two = count >= 2, three = count >= 3;
+    double values[2] = {0};
     if (strcmp(verb, "wait") == 0 && two) {
         return play_wait(script, app, words, count);
     }
@@ -370,17 +402,25 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
         strcmp(verb, "move") == 0 || strcmp(verb, "lift") == 0) {
         return play_drag(script, app, words, count);
     }
-    if (strcmp(verb, "mouse") == 0 && three) {
-        push_motion(app, strtod(words[1], NULL), strtod(words[2], NULL));
-    } else if (strcmp(verb, "wheel") == 0 && two) {
-        SDL_Event event = {.wheel = {.type = SDL_MOUSEWHEEL, .y = (Sint32)strtol(words[1], NULL, 10)}};
+    const bool is_mouse = strcmp(verb, "mouse") == 0 && three, is_wheel = strcmp(verb, "wheel") == 0 && two;
+    const bool is_resize = strcmp(verb, "resize") == 0 && three, is_patience = strcmp(verb, "patience") == 0 && two;
+    if ((is_mouse || is_wheel || is_resize || is_patience) &&
+        read_numbers(script, words + 1, is_wheel || is_patience ? 1 : 2, values) != MOTE_OK) {
+        return MOTE_ERROR_INPUT;
+    }
+    if (is_mouse) {
+        push_motion(app, values[0], values[1]);
+    } else if (is_wheel) {
+        SDL_Event event = {.wheel = {.type = SDL_MOUSEWHEEL, .y = (Sint32)values[0]}};
         SDL_PushEvent(&event);
     } else if (strcmp(verb, "text") == 0 && two) {
         SDL_Event event = {.text = {.type = SDL_TEXTINPUT}};
         snprintf(event.text.text, sizeof event.text.text, "%s", words[1]);
         SDL_PushEvent(&event);
-    } else if (strcmp(verb, "resize") == 0 && three) {
-        SDL_SetWindowSize(app->window, (int)strtol(words[1], NULL, 10), (int)strtol(words[2], NULL, 10));
+    } else if (is_patience) {
+        script->patience = values[0];
+    } else if (is_resize) {
+        SDL_SetWindowSize(app->window, (int)values[0], (int)values[1]);
     } else if (strcmp(verb, "drop") == 0 && two) {
         SDL_Event event = {.drop = {.type = SDL_DROPFILE, .file = SDL_strdup(words[1])}};
         SDL_PushEvent(&event);
@@ -396,7 +436,7 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
     } else {
         return fail_line(script,
                          "expected wait, key, hold, release, drag, click, press, move, lift, mouse, wheel, text, "
-                         "resize, drop, pad, lose, state or quit, with what it needs");
+                         "resize, drop, pad, lose, patience, state or quit, with what it needs");
     }
     return MOTE_OK;
 }
@@ -438,9 +478,10 @@ MoteResult script_play(Script *script, struct App *app)
 {
     while (script->drag_steps == 0) {
         if (is_waiting(script, app)) {
-            return clock_seconds() - script->began < PATIENCE
+            return clock_seconds() - script->began < script->patience
                        ? MOTE_OK
-                       : fail_line(script, "waited two minutes for what did not come");
+                       : mote_fail(MOTE_ERROR_INPUT, "%s:%u: waited %g s for what did not come", script->path,
+                                   script->line, script->patience);
         }
         wait_for_nothing(script);
         if (*script->next == '\0') {

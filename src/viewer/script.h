@@ -14,7 +14,8 @@ typedef struct Script {
     bool waits_for_model, waits_for_file, waits_to_settle;
     uint64_t began_turn; // of the window's loop, when the waiting began
     char file[1024];
-    double began; // waiting, s on the clock
+    double began;    // waiting, s on the clock
+    double patience; // s, that a line may wait
     // A drag that is under way.
     uint32_t drag_step, drag_steps, drag_button;
     double drag_from[2], drag_to[2];

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "viewer/viewer.h"
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,12 @@ static MoteResult read_number(Settings *settings, const json_t *root, const char
     return MOTE_OK;
 }
 
+// As far as a scene's camera may be (scene/keys.def).
+static bool is_coordinate(double value)
+{
+    return fabs(value) <= 1e6;
+}
+
 // "bookmarks": a camera each, or null.
 static MoteResult read_bookmarks(Settings *settings, const json_t *bookmarks)
 {
@@ -97,15 +104,18 @@ static MoteResult read_bookmarks(Settings *settings, const json_t *bookmarks)
         if (json_is_null(row)) {
             continue;
         }
-        double p[3], t[3], angle, roll, nearest;
+        double p[3], t[3], angle = 0.0, roll = 0.0, nearest = 0.0;
         json_error_t error;
         const bool read = json_unpack_ex(row, &error, 0, "{s:[F,F,F], s:[F,F,F], s:F, s:F, s:F}", "position", &p[0],
                                          &p[1], &p[2], "target", &t[0], &t[1], &t[2], "field_of_view", &angle, "roll",
                                          &roll, "near", &nearest) == 0;
-        if (!read || !(angle > 0.0 && angle < 180.0) || !(nearest > 0.0)) {
+        const bool near_enough = read && is_coordinate(p[0]) && is_coordinate(p[1]) && is_coordinate(p[2]) &&
+                                 is_coordinate(t[0]) && is_coordinate(t[1]) && is_coordinate(t[2]);
+        if (!near_enough || !is_coordinate(roll) || !(angle > 0.0 && angle < 180.0) ||
+            !(nearest > 0.0 && is_coordinate(nearest))) {
             return mote_fail(MOTE_ERROR_INPUT,
                              "%s: bookmarks[%zu]: expected null or an object with position, target (3 numbers each), "
-                             "field_of_view, roll and near%s%s",
+                             "field_of_view, roll and near, none beyond 1e6%s%s",
                              settings->path, i, read ? "" : ": ", read ? "" : error.text);
         }
         settings->bookmarks[i] = (MoteCamera){{(float)p[0], (float)p[1], (float)p[2]},
