@@ -224,6 +224,13 @@ says "times as long as one of drop.json in the same frame"
 expect 1 bench drop.json nowhere.json --in-turns --backend cpu --no-peaks --warm-up 0 --steps 2
 warns "nowhere.json"
 
+# ---- A mesh that crashes its importer: one error with place and file, in a line
+printf 'OFF\n1 1 ' >hostile.off
+sed 's|"fluids":|"bodies": [{ "mesh": "hostile.off", "material": "wall" }], "fluids":|' "$source_folder/scenes/small/dam_break.json" >hostile.json
+expect 1 simulate hostile.json --frames 1
+warns 'expected a mesh: hostile.off: cannot be read as a mesh: its importer crashed (it aborted)'
+[[ $(wc -l <"$work/stderr") == 1 ]] || fail "expected one line"
+
 # ---- Interrupted: the frame is finished, then state and summary are written
 # (Python starts it, because a shell's background jobs ignore SIGINT.)
 python3 - "$mote" <<'PYTHON' || fail "the interruption"

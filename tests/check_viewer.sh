@@ -594,6 +594,9 @@ wait loaded
 state $work/broken.json
 wait reload 2
 wait loaded
+state $work/hostile.json
+wait reload 3
+wait loaded
 state $work/mended.json
 wait file $work/shader_broken
 wait shaders 1
@@ -639,6 +642,10 @@ sed 's|"iterations": 4|"iterations": "many"|' "$work/good_scene" >"$work/new" &&
 await "$work/broken.json"
 sleep 0.5
 screenshot broken_scene
+# A mesh that crashes its importer is one more error.
+printf 'OFF\n1 1 ' >"$work/hostile.off"
+sed 's|"mesh": "[^"]*"|"mesh": "hostile.off"|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
+await "$work/hostile.json"
 sed 's|"iterations": 4|"iterations": 5|' "$work/good_scene" >"$work/new" && mv "$work/new" "$scene"
 await "$work/mended.json"
 # A shader with an error keeps the one before; without, the picture is another.
@@ -671,6 +678,7 @@ wait $viewer || status=$?
 [[ ! -s $work/stderr ]] || fail "expected no messages"
 is resized 's["swapchains"] > 25 and s["width"] == 640 and s["height"] == 400 and s["error"] == ""'
 is broken '"scene.json:5:" in s["error"] and "iterations" in s["error"] and s["model"] == resized["model"]'
+is hostile '"hostile.off" in s["error"] and "importer crashed" in s["error"] and s["model"] == resized["model"]'
 is mended 's["error"] == "" and s["model"] == broken["model"] + 1'
 is bad_shader '"tonemap.comp:" in s["error"] and "nonsense" in s["error"] and s["picture_hash"] == mended["picture_hash"]'
 is new_shader 's["error"] == "" and sum(s["picture_mean"]) > 1.1 * sum(bad_shader["picture_mean"])'

@@ -93,8 +93,9 @@ static void changed_files_do_no_harm(void **state)
 {
     (void)state;
     static const uint32_t words[] = {0xffffffff, 0x7fffffff, 0x80000000, 0, 0x10000000};
+    const uint32_t files = getenv("MOTE_SHORT_TESTS") == NULL ? 300 : 40; // the sanitizers' forks are slow
     uint32_t refused = 0, read = 0;
-    for (uint32_t i = 0; i < 300; i++) {
+    for (uint32_t i = 0; i < files; i++) {
         size_t size = whole_size;
         memcpy(changed, whole, whole_size);
         for (uint32_t k = 0; k <= i % 4; k++) {
@@ -117,7 +118,7 @@ static void changed_files_do_no_harm(void **state)
             refused++;
         }
     }
-    assert_true(refused > 50 && read > 20);
+    assert_true(refused > files / 6 && read > files / 15);
     expect_little_memory();
 }
 

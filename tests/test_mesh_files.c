@@ -434,9 +434,10 @@ static void damaged_files_do_no_harm(void **state)
                            make_stl(true),   make_stl(false),   make_gltf(gltf_nodes, 8, 168),
                            make_glb(0, 0, 0)};
     const char *const names[] = {"m.obj", "m1.ply", "m2.ply", "m1.stl", "m2.stl", "m.gltf", "m.glb"};
+    const uint32_t copies = getenv("MOTE_SHORT_TESTS") == NULL ? 200 : 30; // the sanitizers' forks are slow
     uint32_t refused = 0, read = 0;
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
-        for (uint32_t i = 0; i < 200; i++) {
+        for (uint32_t i = 0; i < copies; i++) {
             Bytes changed = files[f];
             for (uint32_t k = 0; k <= i % 4; k++) {
                 changed.data[random_bits() % changed.size] = (char)random_bits();
@@ -455,7 +456,7 @@ static void damaged_files_do_no_harm(void **state)
             }
         }
     }
-    assert_true(refused > 100 && read > 100);
+    assert_true(refused > copies / 2 && read > copies / 2);
 }
 
 int main(void)

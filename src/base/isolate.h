@@ -12,7 +12,7 @@
 //     again. Where there is no such filter, the limit of time ends it.
 //   - Memory. The child sees the parent's as it was, so that `work` reads its input through `context`: it needs no
 //   file.
-//     Its limit is what it may take beyond that. A fork copies page tables, which takes about 1 ms for 100 MB.
+//     Its limit is what it may take beyond that. A fork copies page tables: docs/security.md has how long that takes.
 //   - Signals. The child handles none of the host's, and dies of an interrupt from the terminal as the parent does.
 //   - Exit. The child leaves by _exit: no buffer of the host is written twice, no leak is looked for.
 //
@@ -38,7 +38,7 @@ typedef struct IsolateLimits {
 } IsolateLimits;
 
 // For the reader of a file of this size: 256 MB and 40 bytes more for each of the file's, at most 16 GB; 10 s and one
-// more for each 4 MB. Of honest files COLLADA and FBX texts take most (docs/security.md).
+// more for each 4 MB (docs/security.md).
 IsolateLimits isolate_limits_of(uint64_t file_size);
 
 // The pipe's two ends. In the child `file` is where it writes; -1 sends to nowhere (work without a child, for fuzzing).

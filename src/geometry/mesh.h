@@ -16,6 +16,7 @@ typedef struct Mesh {
 } Mesh;
 
 // A mesh by its reference; complete with normals, without degenerate triangles, to be freed with mesh_free.
+// Files are read in a child process (base/isolate.h): what they make an importer do is an error here.
 //   a path             relative to `folder` (NULL: the current one): OBJ, PLY, STL, glTF, GLB, 3DS, OFF, DAE or FBX;
 //   all
 //                      meshes of the file's node tree in one, polygons made triangles
