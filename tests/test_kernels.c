@@ -1,5 +1,6 @@
 // The smoothing kernels, and the density constraint that is made of them.
 #include "backends.h"
+#include "liquid_reference.h"
 
 #include "kernels/kernels.h"
 
@@ -262,7 +263,7 @@ static MoteWorld *make_cloud(const TestBackend *backend, uint32_t dimensions, Cl
     *cloud = (Cloud){.dimensions = dimensions,
                      .count = COUNT,
                      .support = (double)settings.spacing * settings.support_ratio,
-                     .number_density = world->rest.number_density,
+                     .number_density = reference_rest(&settings).number_density,
                      .points = malloc(COUNT * sizeof *cloud->points)};
     for (int i = 0; i < COUNT; i++) {
         cloud->points[i][0] = (*points)[i].x;
@@ -285,6 +286,13 @@ static void lambda_is_made_of_the_densitys_gradient(void **state)
         Cloud cloud;
         vec4 *points;
         MoteWorld *world = make_cloud(*state, dimensions, &cloud, &points);
+        const MoteSettings settings = mote_world_settings(world);
+        double largest_inverse_mass = 0.0;
+        for (uint32_t i = 0; i < cloud.count; i++) {
+            largest_inverse_mass = fmax(largest_inverse_mass, (double)points[i].w);
+        }
+        const double relaxation =
+            (double)settings.relaxation * reference_rest(&settings).squared_gradients * largest_inverse_mass;
         LAUNCH(world, density_lambda);
         vec4 *estimates = download_copy(world, world->view.estimates, cloud.count * sizeof(vec4));
         float *densities = download_copy(world, world->view.densities, cloud.count * sizeof(float));
@@ -304,9 +312,9 @@ static void lambda_is_made_of_the_densitys_gradient(void **state)
                 growth += points[k].w * dot(gradient, poly6_gradient);
             }
             assert_true(growth > 0.0);
-            const double rarefaction = fmin(1.0 - density, world->view.max_tension);
-            const double expected = rarefaction / (denominator + world->view.relaxation);
-            const double rounding = 1e-5 * density / (denominator + world->view.relaxation);
+            const double rarefaction = fmin(1.0 - density, (double)settings.max_tension);
+            const double expected = rarefaction / (denominator + relaxation);
+            const double rounding = 1e-5 * density / (denominator + relaxation);
             expect_near(estimates[i].w, expected, 1e-4 * fabs(expected) + rounding, "lambda");
         }
         free(densities);
