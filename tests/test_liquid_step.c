@@ -358,6 +358,106 @@ static void viscosity_and_confinement_follow_the_equations(void **state)
     }
 }
 
+// ---- Settings of motion ----
+
+// Particles two metres apart, all with one velocity: what a step makes of it. Enough of them for vectors of eight.
+static double speed_after(const TestBackend *backend, const MoteSettings *settings, float speed, float time_step)
+{
+    enum { COUNT = 19 };
+    MoteWorld *world = make_world(backend, settings);
+    MoteVec3 positions[COUNT], velocities[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        positions[i] = (MoteVec3){2.0f * (float)i, 0.0f, 0.0f};
+        velocities[i] = (MoteVec3){0.0f, speed, 0.0f};
+    }
+    const MoteParticles particles = {
+        .count = COUNT, .positions = positions, .velocities = velocities, .mass = 1.0f, .phase = MOTE_PHASE_FLUID};
+    expect_ok(mote_world_add_particles(world, &particles, NULL));
+    run_steps(world, 1, time_step);
+    const MoteParticleView view = read_view(world);
+    for (uint32_t i = 0; i < view.count; i++) { // all went alike, and as far as their speed says
+        assert_true(view.velocities[4 * i + 1] == view.velocities[1]);
+        expect_near(view.positions[4 * i + 1], (double)view.velocities[1] * (double)time_step, 1e-6, "the way");
+    }
+    const double after = (double)view.velocities[1];
+    mote_world_destroy(world);
+    return after;
+}
+
+static void speed_is_limited_as_the_settings_say(void **state)
+{
+    const MoteSettings free_flight = bare_settings(3);
+    expect_near(speed_after(*state, &free_flight, 30.0f, 1e-2f), 30.0, 1e-4, "the speed without limits");
+    MoteSettings settings = free_flight;
+    settings.damping = 7.0f;
+    expect_near(speed_after(*state, &settings, 3.0f, 1e-2f), 3.0 * exp(-0.07), 1e-5, "the damped speed");
+    settings = free_flight;
+    settings.gravity = (MoteVec3){0, -4, 0};
+    expect_near(speed_after(*state, &settings, 3.0f, 1e-2f), 3.0 - 0.04, 1e-5, "the speed after falling");
+    settings = free_flight;
+    settings.max_displacement = 0.4f; // of h = 0.11 m, in 0.01 s
+    expect_near(speed_after(*state, &settings, 30.0f, 1e-2f), 4.4, 1e-4, "the speed that max_displacement leaves");
+    settings.max_speed = 2.5f;
+    expect_near(speed_after(*state, &settings, 30.0f, 1e-2f), 2.5, 1e-4, "the speed that max_speed leaves");
+    settings = free_flight;
+    settings.sleep_speed = 0.2f;
+    expect_near(speed_after(*state, &settings, 0.19f, 1e-2f), 0.0, 0.0, "the speed of what sleeps");
+    expect_near(speed_after(*state, &settings, 0.21f, 1e-2f), 0.21, 1e-5, "the speed of what does not");
+}
+
+// Constraints change no velocity by more than max_acceleration in a step, and up to it as before.
+static void acceleration_is_limited_as_the_settings_say(void **state)
+{
+    static ReferenceLiquid liquid;
+    static Stepped without, with;
+    const MoteSettings settings = iterating_settings(3);
+    const float time_step = 1e-2f, limit = 10.0f; // 0.1 m/s
+    shake(&liquid, &settings);
+    step_liquid(*state, &liquid, time_step, &without);
+    liquid.settings.max_acceleration = limit;
+    step_liquid(*state, &liquid, time_step, &with);
+    uint32_t beyond = 0;
+    for (uint32_t i = 0; i < liquid.count; i++) {
+        const double wanted = reference_length(without.v[i]), most = (double)limit * (double)time_step;
+        expect_near(reference_length(with.v[i]), fmin(wanted, most), 1e-3 * most, "a speed");
+        beyond += wanted > most;
+    }
+    assert_true(beyond > 0 && beyond < liquid.count);
+}
+
+// ---- Walls ----
+
+// A particle that touches a plane has behind it the layers of the rest lattice, a spacing apart, each smeared out: the
+// integral of Poly6 over a plane, or in 2D over a line, at the layer's distance, times its particles an area.
+static void a_wall_counts_as_the_lattice_behind_it(void **state)
+{
+    const double pi = acos(-1.0);
+    for (uint32_t dimensions = 2; dimensions <= 3; dimensions++) {
+        for (int gap = 0; gap < 2; gap++) { // spacings
+            MoteSettings s = measuring_settings(dimensions, 0.05f, 2.7f);
+            s.wall_density_weight = gap == 0 ? 1.0f : 0.6f;
+            MoteWorld *world = make_world(*state, &s);
+            const MoteShape floor = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+            expect_ok(mote_world_set_shapes(world, &floor, 1));
+            const double d = (double)s.spacing, h = reference_support(&s), away = gap * d;
+            const float touching = s.collision_distance * s.spacing;
+            add_points(world, &(MoteVec3){0, touching + (float)away, 0}, 1, MOTE_PHASE_FLUID);
+            run_steps(world, 1, 1e-2f);
+            const MoteParticleView view = read_view(world);
+            const double poly6_norm = reference_poly6(&s, 0.0) / pow(h, 6), rest = reference_rest(&s).number_density;
+            double layers = 0.0;
+            for (double z = away + d; z < h; z += d) {
+                const double t = h * h - z * z;
+                layers += dimensions == 2 ? poly6_norm * 32.0 / 35.0 * pow(t, 3.5) / d
+                                          : poly6_norm * pi / 4.0 * pow(t, 4.0) / (d * d);
+            }
+            const double expected = (reference_poly6(&s, 0.0) + (double)s.wall_density_weight * layers) / rest;
+            expect_near(view.velocities[3], expected, 1e-4 * expected, "the density at a wall");
+            mote_world_destroy(world);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +466,9 @@ int main(void)
         ON_EVERY_BACKEND(no_correction_is_beyond_its_limit),
         ON_EVERY_BACKEND(xsph_damps_a_shear_wave),
         ON_EVERY_BACKEND(viscosity_and_confinement_follow_the_equations),
+        ON_EVERY_BACKEND(speed_is_limited_as_the_settings_say),
+        ON_EVERY_BACKEND(acceleration_is_limited_as_the_settings_say),
+        ON_EVERY_BACKEND(a_wall_counts_as_the_lattice_behind_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
