@@ -296,6 +296,14 @@ static void test_smooth_keyframes_do_not_overshoot(void **state)
         last = value;
     }
     mote_scene_destroy(scene);
+
+    // Within the limit it is the slope of the parabola through three keyframes: here (2 * 2 + 1.5 * 1) / 3.
+    scene = load("{ \"solver\": { \"damping\": { \"interpolation\": \"smooth\",\n"
+                 "    \"keyframes\": [[0, 0], [1, 2], [3, 5]] } } }",
+                 NULL, 0);
+    assert_float_equal(damping_at(scene, 0.5), 1.0 - 5.5 / 3.0 / 8.0, 1e-6);
+    assert_float_equal(damping_at(scene, 2.0), 3.5 + 2.0 * 5.5 / 3.0 / 8.0, 1e-6);
+    mote_scene_destroy(scene);
 }
 
 // Keyframes at the ends of what a double can say must not make a value that is not a number.
