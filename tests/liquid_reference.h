@@ -15,7 +15,6 @@ enum { REFERENCE_LIMIT = 512 };
 typedef struct ReferenceLiquid {
     MoteSettings settings;
     uint32_t count;
-    double largest_inverse_mass;
     double x[REFERENCE_LIMIT][3], v[REFERENCE_LIMIT][3];
     double inverse_mass[REFERENCE_LIMIT];
     double density[REFERENCE_LIMIT]; // over rest density
@@ -114,10 +113,25 @@ static inline void reference_measure_density(ReferenceLiquid *liquid)
     }
 }
 
+// The inverse mass of the lightest particle of a constraint, which its denominator at rest is that of: those in the
+// outer half of the squared support count less the farther they are.
+static inline double reference_lightest(const ReferenceLiquid *liquid, uint32_t i)
+{
+    const double own = liquid->inverse_mass[i];
+    double lightest = own;
+    for (uint32_t j = 0; j < liquid->count; j++) {
+        double offset[3];
+        const double part = reference_offset(liquid, i, j, offset) / reference_support(&liquid->settings);
+        const double share = fmax(fmin(2.0 - 2.0 * part * part, 1.0), 0.0);
+        lightest = fmax(lightest, own + share * (liquid->inverse_mass[j] - own));
+    }
+    return lightest;
+}
+
 // The denominator of PBF eq. 11 with its epsilon; in the unilateral mode the rest lattice's (UPP section 7.1.1).
 static inline double reference_denominator(const ReferenceLiquid *liquid, const ReferenceRest *rest, uint32_t i)
 {
-    const double at_rest = rest->squared_gradients * liquid->largest_inverse_mass;
+    const double at_rest = rest->squared_gradients * reference_lightest(liquid, i);
     if (liquid->settings.density_mode == MOTE_DENSITY_UNILATERAL) {
         return at_rest;
     }
@@ -135,12 +149,16 @@ static inline double reference_denominator(const ReferenceLiquid *liquid, const 
     return sum + liquid->inverse_mass[i] * (own[0] * own[0] + own[1] * own[1] + own[2] * own[2]);
 }
 
-// PBF eq. 13: what is added to two particles' lambdas at this distance.
-static inline double reference_artificial_pressure(const ReferenceLiquid *liquid, const ReferenceRest *rest, double r)
+// PBF eq. 13: what is added to two particles' lambdas; k is for the lighter of the two.
+static inline double reference_artificial_pressure(const ReferenceLiquid *liquid, const ReferenceRest *rest, uint32_t i,
+                                                   uint32_t j)
 {
     const MoteSettings *s = &liquid->settings;
-    const double k = (double)s->artificial_pressure / (rest->squared_gradients * liquid->largest_inverse_mass);
+    const double lightest = fmax(liquid->inverse_mass[i], liquid->inverse_mass[j]);
+    const double k = (double)s->artificial_pressure / (rest->squared_gradients * lightest);
     const double dq = (double)s->artificial_pressure_distance * reference_support(s);
+    double offset[3];
+    const double r = reference_offset(liquid, i, j, offset);
     return -k * pow(reference_poly6(s, r) / reference_poly6(s, dq), s->artificial_pressure_power);
 }
 
@@ -158,11 +176,10 @@ static inline void reference_corrections(ReferenceLiquid *liquid, double correct
     for (uint32_t i = 0; i < liquid->count; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (uint32_t j = 0; j < liquid->count; j++) {
-            double offset[3], gradient[3];
+            double gradient[3];
             if (reference_are_neighbours(liquid, i, j)) {
                 reference_gradient(liquid, i, j, gradient);
-                const double pressure =
-                    reference_artificial_pressure(liquid, &rest, reference_offset(liquid, i, j, offset));
+                const double pressure = reference_artificial_pressure(liquid, &rest, i, j);
                 for (int a = 0; a < 3; a++) {
                     sum[a] += (lambda[i] + lambda[j] + pressure) * gradient[a] / rest.number_density;
                 }

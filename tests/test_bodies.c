@@ -74,6 +74,31 @@ static void flight_keeps_momentum(void **state)
     assert_true(linear < 1e-3 && angular < 1e-3);
 }
 
+// Energy of a body that tumbles about its middle axis, over a thousand steps: the spin follows the turning inertia half
+// way through each of them.
+static void tumbling_keeps_energy(void **state)
+{
+    MoteSettings settings = solid_settings(0.1f);
+    settings.gravity = (MoteVec3){0, 0, 0};
+    settings.damping = settings.sleep_speed = settings.max_displacement = 0.0f;
+    MoteWorld *world = make_world(*state, &settings);
+    const TestBox box = {
+        2,         3,       5,    0.1f,
+        {0, 0, 0}, no_turn, true, {.mass = 1.0f, .angular_velocity = {0.2f, 8.0f, 0.1f}, .stiffness = 1.0f}};
+    add_box(world, &box);
+    const double before = read_statistics(world).kinetic_energy;
+    double lowest = before, highest = before;
+    for (int part = 0; part < 100; part++) {
+        run_steps(world, 10, 1.0f / 120.0f);
+        const double energy = read_statistics(world).kinetic_energy;
+        lowest = fmin(lowest, energy);
+        highest = fmax(highest, energy);
+    }
+    print_message("energy %.4f to %.4f of what it was\n", lowest / before, highest / before);
+    mote_world_destroy(world);
+    assert_true(lowest > 0.99 * before && highest < 1.01 * before);
+}
+
 // About its axis of symmetry a box turns as it was set turning, in rate and in angle; at the higher rate it does so by
 // half a radian a step.
 static void spin_is_kept(void **state)
@@ -341,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_CPU_AND_GPUS(flight_keeps_momentum),
         ON_EVERY_BACKEND(spin_is_kept),
+        ON_EVERY_BACKEND(tumbling_keeps_energy),
         ON_CPU_AND_GPUS(soft_flight),
         ON_EVERY_BACKEND(degenerate_bodies_rest),
         ON_CPU_AND_GPUS(clusters_bend),

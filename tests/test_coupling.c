@@ -206,6 +206,59 @@ static void walls_count_in_density(void **state)
     }
 }
 
+// ---- Solids in a liquid's density ----
+
+// Densities by id of a lattice of which the half x > 0 is pinned grains; `iterations` of a step that moves nothing.
+static void half_solid(void **state, float weight, uint32_t iterations, bool with_solids, float densities[512])
+{
+    const float d = 0.1f;
+    MoteSettings settings = measuring_settings(3, d, 2.0f);
+    settings.solid_density_weight = weight;
+    settings.iterations = iterations;
+    settings.artificial_pressure = 0.0f;
+    MoteWorld *world = make_world(*state, &settings);
+    const uint32_t liquid = add_block(world, (MoteVec3){-3.5f * d, 0, 0}, 4, 8, 8);
+    MoteVec3 points[256];
+    for (int i = 0; i < 256; i++) {
+        points[i] = (MoteVec3){d * ((float)(i % 4) + 0.5f), d * (float)(i / 4 % 8), d * (float)(i / 32)};
+    }
+    const MoteParticles grains = {.count = 256, .positions = points, .phase = 3};
+    if (with_solids) {
+        expect_ok(mote_world_add_particles(world, &grains, NULL));
+    }
+    run_steps(world, 1, 1.0f / 240.0f);
+    const MoteParticleView view = read_view(world);
+    for (uint32_t i = 0; i < view.count; i++) {
+        if (view.ids[i] < liquid) {
+            densities[view.ids[i]] = view.velocities[4 * i + 3];
+        }
+    }
+    mote_world_destroy(world);
+}
+
+// s of UPP eq. 27: the density beside a solid is the liquid's own and s times what the solid adds.
+static void solids_count_by_their_weight(void **state)
+{
+    float none[512], densities[3][512];
+    for (uint32_t iterations = 0; iterations < 2; iterations++) {
+        half_solid(state, 1.0f, iterations, false, none);
+        for (int s = 0; s < 3; s++) {
+            half_solid(state, (float)s, iterations, true, densities[s]);
+        }
+        double most = 0.0;
+        for (int i = 0; i < 256; i++) {
+            const double added = densities[1][i] - none[i];
+            most = fmax(most, added);
+            expect_near(densities[0][i], none[i], 1e-5, "density beside solids that do not count");
+            expect_near(densities[2][i] - none[i], 2.0 * added, 1e-5, "what solids that count twice add");
+        }
+        const double within = densities[1][3 + 4 * 3 + 32 * 3]; // at the face, amid the lattice
+        print_message("%u iterations: solids add up to %.3f\n", iterations, most);
+        expect_near(within, 1.0, 1e-3, "density of a lattice of which half is solid");
+        assert_true(most > 0.15);
+    }
+}
+
 // ---- Momentum ----
 
 typedef struct Exchange {
@@ -280,9 +333,9 @@ static void momentum_goes_both_ways(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_BACKEND(boxes_float_by_density, "cpu", 0), ON_BACKEND(what_sinks_keeps_one_layer, "cpu", 0),
-        ON_EVERY_BACKEND(the_order_is_right),         ON_EVERY_BACKEND(walls_count_in_density),
-        ON_EVERY_BACKEND(momentum_goes_both_ways),
+        ON_BACKEND(boxes_float_by_density, "cpu", 0),   ON_BACKEND(what_sinks_keeps_one_layer, "cpu", 0),
+        ON_EVERY_BACKEND(the_order_is_right),           ON_EVERY_BACKEND(walls_count_in_density),
+        ON_EVERY_BACKEND(solids_count_by_their_weight), ON_EVERY_BACKEND(momentum_goes_both_ways),
     };
     static const char *const long_tests[] = {"boxes_float_by_density", "what_sinks_keeps_one_layer",
                                              "the_order_is_right", NULL};

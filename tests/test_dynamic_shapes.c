@@ -167,6 +167,50 @@ static void free_flight(void **state)
     mote_world_destroy(world);
 }
 
+// The same without gravity and over a thousand steps of a 120th of a second: no drift.
+static void tumbling_keeps_energy(void **state)
+{
+    const MoteSettings settings = free_settings(0.1f);
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape box = heavy(MOTE_SHAPE_BOX, NOWHERE, (MoteVec3){0.1f, 0.15f, 0.25f}, 0.0f, 6.0f);
+    const float inertia[3] = {2 * (0.0225f + 0.0625f), 2 * (0.01f + 0.0625f), 2 * (0.01f + 0.0225f)};
+    expect_ok(mote_world_set_shapes(world, &box, 1));
+    expect_ok(mote_world_set_shape_motion(world, 0, NULL, NOWHERE, (MoteVec3){0.2f, 8, 0.1f}));
+    const double before = 0.04 * inertia[0] + 64.0 * inertia[1] + 0.01 * inertia[2];
+    double lowest = 1.0, highest = 1.0;
+    for (int part = 0; part < 100; part++) {
+        run_steps(world, 10, 1.0f / 120.0f);
+        const MoteShapeState now = read_shape(world, 0);
+        const MoteQuaternion q = now.pose.rotation;
+        const vec3 w = rotate_back(v4(q.x, q.y, q.z, q.w),
+                                   v3(now.angular_velocity.x, now.angular_velocity.y, now.angular_velocity.z));
+        const double energy = (w.x * w.x * inertia[0] + w.y * w.y * inertia[1] + w.z * w.z * inertia[2]) / before;
+        lowest = fmin(lowest, energy);
+        highest = fmax(highest, energy);
+    }
+    print_message("energy %.4f to %.4f of what it was\n", lowest, highest);
+    assert_true(lowest > 0.99 && highest < 1.01);
+    mote_world_destroy(world);
+}
+
+// v and the spin decay with e^(-damping t).
+static void damping_slows_shapes(void **state)
+{
+    MoteSettings settings = free_settings(0.1f);
+    settings.damping = 0.7f;
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape ball = heavy(MOTE_SHAPE_SPHERE, NOWHERE, NOWHERE, 0.3f, 6.0f);
+    expect_ok(mote_world_set_shapes(world, &ball, 1));
+    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){2, 0, 0}, (MoteVec3){1, 3, -2}));
+    run_steps(world, 240, DT);
+    const MoteShapeState now = read_shape(world, 0);
+    expect_near(now.velocity.x, 2.0 * exp(-0.7), 1e-3, "speed after a second");
+    expect_near(now.angular_velocity.x, exp(-0.7), 1e-3, "spin about x after a second");
+    expect_near(now.angular_velocity.y, 3.0 * exp(-0.7), 1e-3, "spin about y after a second");
+    expect_near(now.angular_velocity.z, -2.0 * exp(-0.7), 1e-3, "spin about z after a second");
+    mote_world_destroy(world);
+}
+
 // Momentum of particles and shapes together.
 static void total_momentum(MoteWorld *world, uint32_t shapes, double linear[3], double angular[3])
 {
@@ -264,6 +308,104 @@ static void jet(void **state)
     print_message("box %.3f m/s, spin %.3f; ball %.3f m/s; angular momentum %.4f of %.4f\n", (double)box.velocity.x,
                   (double)box.angular_velocity.z, (double)ball.velocity.x, turned[2], turning[2]);
     mote_world_destroy(world);
+}
+
+// ---- Many shapes at once ----
+
+typedef enum Thrown { GRAIN, BODY, WATER, THROWN_COUNT } Thrown;
+
+static const char *const thrown_names[THROWN_COUNT] = {"a grain", "a body of 8 particles", "water"};
+
+// Its front particles are at `front`.
+static void throw_along_x(MoteWorld *world, Thrown thrown, float front)
+{
+    const float d = mote_world_settings(world).spacing;
+    const MoteVec3 velocity = {4, 0, 0};
+    MoteVec3 points[8], velocities[8];
+    for (int i = 0; i < 8; i++) {
+        points[i] = (MoteVec3){front - (i & 1 ? d : 0.0f), 0.5f * (i & 2 ? d : -d), 0.5f * (i & 4 ? d : -d)};
+        velocities[i] = velocity;
+    }
+    if (thrown == GRAIN) {
+        add_grain(world, (MoteVec3){front, 0, 0}, velocity);
+    } else if (thrown == BODY) {
+        const MoteBody body = {.count = 8, .positions = points, .mass = 0.2f, .stiffness = 1.0f, .velocity = velocity};
+        expect_ok(mote_world_add_body(world, &body, NULL, NULL));
+    } else {
+        const MoteParticles water = {
+            .count = 8, .positions = points, .velocities = velocities, .mass = 0.2f, .phase = MOTE_PHASE_FLUID};
+        expect_ok(mote_world_add_particles(world, &water, NULL));
+    }
+}
+
+// The deepest that a particle is inside a ball, over the radius that particles keep off shapes with.
+static double deepest_in_balls(MoteWorld *world, uint32_t balls, float radius)
+{
+    const MoteParticleView view = read_view(world);
+    const double margin = world->view.margin;
+    double deepest = 0.0;
+    for (uint32_t b = 0; b < balls; b++) {
+        const MoteVec3 c = read_shape(world, b).pose.position;
+        for (uint32_t i = 0; i < view.count; i++) {
+            const float *p = view.positions + 4 * (size_t)i;
+            const double distance =
+                sqrt((p[0] - c.x) * (p[0] - c.x) + (p[1] - c.y) * (p[1] - c.y) + (double)(p[2] - c.z) * (p[2] - c.z));
+            deepest = fmax(deepest, (radius + margin - distance) / margin);
+        }
+    }
+    return deepest;
+}
+
+// What is thrown into a ring of balls, or at balls that lie in one another, touches all of them at once: nothing of its
+// momentum is lost, whatever their number, and it does not stay inside any.
+static void many_shapes_at_once(void **state)
+{
+    enum { MOST = 6 };
+    const float radius = 0.2f;
+    for (uint32_t balls = 1; balls <= MOST; balls++) {
+        for (int k = 0; k < 4 * THROWN_COUNT; k++) {
+            const Thrown thrown = (Thrown)(k % THROWN_COUNT);
+            const bool ring = k < 2 * THROWN_COUNT, bounces = k / THROWN_COUNT % 2 == 1;
+            MoteSettings settings = free_settings(0.1f);
+            settings.stabilization_iterations = 0;
+            settings.max_correction = settings.max_displacement = 0.0f; // unlimited: they do not keep momentum
+            settings.iterations = balls % 2 == 0 ? 4 : 1;               // with one, shapes wait for other steps
+            MoteWorld *world = make_world(*state, &settings);
+            const MoteMaterial material = {.restitution = bounces ? 0.5f : 0.0f};
+            expect_ok(mote_world_set_materials(world, &material, 1));
+            const float across = ring ? 0.23f : 0.04f; // a grain touches up to 0.25 m
+            MoteShape shapes[MOST];
+            for (uint32_t b = 0; b < balls; b++) {
+                const float angle = 2.0f * (float)PI * (float)b / (float)balls;
+                const MoteVec3 at = {0, across * cosf(angle), across * sinf(angle)};
+                shapes[b] = heavy(MOTE_SHAPE_SPHERE, at, NOWHERE, radius, 1.0f);
+                shapes[b].restitution = bounces ? 0.5f : 0.0f;
+                shapes[b].static_friction = shapes[b].kinetic_friction = 0.2f;
+            }
+            expect_ok(mote_world_set_shapes(world, shapes, balls));
+            throw_along_x(world, thrown, ring ? -0.09f : -0.24f); // before the balls have left one another
+            double before[3], after[3], angular[3], pushed = 0.0, worst = 0.0;
+            total_momentum(world, balls, before, angular);
+            for (int step = 0; step < 60; step++) {
+                expect_ok(mote_world_step(world, DT));
+                total_momentum(world, balls, after, angular);
+                for (int a = 0; a < 3; a++) {
+                    worst = fmax(worst, fabs(after[a] - before[a]));
+                }
+            }
+            for (uint32_t b = 0; b < balls; b++) {
+                pushed += read_shape(world, b).velocity.x;
+            }
+            const double deep = deepest_in_balls(world, balls, radius);
+            if (worst > 2e-5 * before[0] || pushed < 0.1 || deep > 0.3) {
+                fail_msg("%s, %u balls %s, restitution %g: %.3g of the momentum lost, %.3g kg m/s given, %.2f of the "
+                         "margin too deep",
+                         thrown_names[thrown], balls, ring ? "in a ring" : "in one another", bounces ? 0.5 : 0.0,
+                         worst / before[0], pushed, deep);
+            }
+            mote_world_destroy(world);
+        }
+    }
 }
 
 // ---- On the ground ----
@@ -641,14 +783,16 @@ static void snapshots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EVERY_BACKEND(mass_and_inertia), ON_EVERY_BACKEND(bad_shapes),
-        ON_EVERY_BACKEND(free_flight),      ON_EVERY_BACKEND(one_drop),
-        ON_EVERY_BACKEND(bouncing_drop),    ON_CPU_AND_GPUS(jet),
-        ON_EVERY_BACKEND(rests_on_ground),  ON_CPU_AND_GPUS(falls_do_not_rebound),
-        ON_EVERY_BACKEND(slides_and_stops), ON_EVERY_BACKEND(bounces),
-        ON_CPU_AND_GPUS(stack_of_boxes),    ON_CPU_AND_GPUS(floats_or_sinks),
-        ON_EVERY_BACKEND(bodies_and_pins),  ON_EVERY_BACKEND(threads_do_not_matter),
-        ON_EVERY_BACKEND(snapshots),        cmocka_unit_test(backends_agree),
+        ON_EVERY_BACKEND(mass_and_inertia),      ON_EVERY_BACKEND(bad_shapes),
+        ON_EVERY_BACKEND(free_flight),           ON_EVERY_BACKEND(one_drop),
+        ON_EVERY_BACKEND(tumbling_keeps_energy), ON_EVERY_BACKEND(damping_slows_shapes),
+        ON_EVERY_BACKEND(bouncing_drop),         ON_CPU_AND_GPUS(jet),
+        ON_EVERY_BACKEND(rests_on_ground),       ON_CPU_AND_GPUS(falls_do_not_rebound),
+        ON_EVERY_BACKEND(slides_and_stops),      ON_EVERY_BACKEND(bounces),
+        ON_EVERY_BACKEND(many_shapes_at_once),   ON_CPU_AND_GPUS(stack_of_boxes),
+        ON_CPU_AND_GPUS(floats_or_sinks),        ON_EVERY_BACKEND(bodies_and_pins),
+        ON_EVERY_BACKEND(threads_do_not_matter), ON_EVERY_BACKEND(snapshots),
+        cmocka_unit_test(backends_agree),
     };
     static const char *const long_tests[] = {"jet", "falls_do_not_rebound", "floats_or_sinks", "stack_of_boxes", NULL};
     return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);

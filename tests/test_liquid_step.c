@@ -38,7 +38,6 @@ static void shake(ReferenceLiquid *liquid, const MoteSettings *settings)
         }
         const float mass = random_float(0.08f, 0.16f);
         liquid->inverse_mass[i] = 1.0 / (double)mass;
-        liquid->largest_inverse_mass = fmax(liquid->largest_inverse_mass, liquid->inverse_mass[i]);
     }
 }
 

@@ -95,8 +95,8 @@ static void bad_snapshots_are_refused(void **state)
     taken.ids[5] = id;
 
     WorldSnapshot bad = taken;
-    bad.largest_inverse_mass = NAN;
-    expect_refused(world, &bad, hash, "largest inverse mass");
+    bad.liquid_inverse_mass = NAN;
+    expect_refused(world, &bad, hash, "inverse mass of liquid");
     bad = taken;
     bad.channels[1].components = 5;
     expect_refused(world, &bad, hash, "channel");

@@ -319,7 +319,14 @@ static void twins_agree_on_odd_particles(void **state)
         }
         const MoteParticles odd = {.count = 60, .positions = points, .masses = masses, .phase = 7};
         expect_ok(mote_world_add_particles(world, &odd, NULL));
+        for (int i = 0; i < 60; i++) {
+            points[i] = random_in_box((MoteVec3){0.2f, 0.45f, 0.2f}, 0.15f);
+            masses[i] = mote_world_particle_mass(world, random_float(50.0f, 900.0f));
+        }
+        const MoteParticles foam = {.count = 60, .positions = points, .masses = masses, .phase = MOTE_PHASE_FLUID};
+        expect_ok(mote_world_add_particles(world, &foam, NULL));
         run_steps(world, 5, 1.0f / 240.0f);
+        assert_true(world->view.mixed_masses != 0u);
         read_statistics(world);
         mote_world_destroy(world);
     }

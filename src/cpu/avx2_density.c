@@ -66,6 +66,28 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     return (DensityAndGradients){sum_eight(density) + own_share(count, view->support_squared), sums.w + p.w * own};
 }
 
+// lightness_around, eight neighbours at a time; padding is the particle itself.
+static inline float lightness_of(const MoteView *view, vec4 p, const uint *list, uint count)
+{
+    const float scale = 2.0f / view->support_squared;
+    const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
+    const __m256 own = _mm256_set1_ps(max_f32(p.w, view->liquid_inverse_mass));
+    const __m256 two = _mm256_set1_ps(2.0f), one = _mm256_set1_ps(1.0f);
+    __m256 lightest = own;
+    for (uint k = 0; k < count; k += 8) {
+        const Eight other = load_eight(view->predicted, list + k);
+        const __m256 squared =
+            dot_eight(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
+        const __m256 near = _mm256_fnmadd_ps(squared, _mm256_set1_ps(scale), two);
+        const __m256 share = _mm256_min_ps(_mm256_max_ps(near, _mm256_setzero_ps()), one);
+        lightest = _mm256_max_ps(lightest, _mm256_fmadd_ps(share, _mm256_sub_ps(other.w, own), own));
+    }
+    __m128 most = _mm_max_ps(_mm256_castps256_ps128(lightest), _mm256_extractf128_ps(lightest, 1));
+    most = _mm_max_ps(most, _mm_movehl_ps(most, most));
+    const float found = _mm_cvtss_f32(_mm_max_ss(most, _mm_shuffle_ps(most, most, 1)));
+    return found > view->liquid_inverse_mass ? found / view->liquid_inverse_mass : 1.0f;
+}
+
 // True if some lambda is not zero.
 static bool lambda_range(const MoteView *view, uint begin, uint end)
 {
@@ -76,17 +98,21 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        float density;
+        float density, lightness = 1.0f;
+        if (masses_mix(view) && view->iteration == 0u) {
+            lightness = lightness_of(view, p, list, count);
+            view->compliances[i] = view->rest_lambda / lightness;
+        }
         if (with_gradients) {
             const DensityAndGradients sums = density_and_gradients(view, i, list, count);
-            const float denominator = sums.gradients * gradient_scale + view->relaxation;
+            const float denominator = sums.gradients * gradient_scale + view->relaxation * lightness;
             view->compliances[i] = denominator > 0.0f ? 1.0f / denominator : 0.0f;
             density = sums.density * view->density_scale;
         } else {
             density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
         }
         const float error = max_f32(density - 1.0f, -view->max_tension);
-        const float compliance = view->unilateral != 0u ? view->rest_lambda : view->compliances[i];
+        const float compliance = has_compliances(view) ? view->compliances[i] : view->rest_lambda;
         const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
@@ -146,7 +172,8 @@ static Pressure make_pressure(const MoteView *view)
 // PBF eq. 14 for one particle, without the scale. The power of the artificial pressure is known where this is
 // inlined, for the usual ones: 0 is none.
 static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *view, Pressure pressure, vec4 p,
-                                                              const uint *list, uint count, uint pressure_power)
+                                                              float inverse_mass, const uint *list, uint count,
+                                                              uint pressure_power, bool mixed)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
@@ -172,7 +199,14 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
                     power = _mm256_mul_ps(power, ratio);
                 }
             }
-            lambda = _mm256_fmadd_ps(pressure.scale, power, lambda);
+            __m256 scale = pressure.scale;
+            if (mixed) { // pair_pressure
+                const __m256 heaviest = _mm256_set1_ps(view->liquid_inverse_mass);
+                const __m256 lightest = _mm256_max_ps(
+                    _mm256_max_ps(load_w(view->positions, list + k), _mm256_set1_ps(inverse_mass)), heaviest);
+                scale = _mm256_mul_ps(scale, _mm256_div_ps(heaviest, lightest));
+            }
+            lambda = _mm256_fmadd_ps(scale, power, lambda);
         }
         const __m256 factor = _mm256_div_ps(_mm256_mul_ps(lambda, _mm256_mul_ps(inside, inside)), distance);
         sum_x = _mm256_fmadd_ps(dx, factor, sum_x);
@@ -184,7 +218,7 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
 
 // True if some particle was moved.
 static inline __attribute__((always_inline)) bool delta_range(const MoteView *view, uint begin, uint end,
-                                                              uint pressure_power)
+                                                              uint pressure_power, bool mixed)
 {
     const __m128 scale =
         _mm_mul_ps(_mm_set1_ps(view->gradient_scale * view->over_relaxation), load_vec3(view->motion_mask));
@@ -199,7 +233,8 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
         const __m128 p = _mm_load_ps(&view->predicted[i].x);
-        __m128 delta = delta_sum(view, pressure, view->estimates[i], list, count, pressure_power);
+        const float inverse_mass = view->predicted[i].w;
+        __m128 delta = delta_sum(view, pressure, view->estimates[i], inverse_mass, list, count, pressure_power, mixed);
         delta = _mm_mul_ps(delta, _mm_mul_ps(scale, spread_w(p)));
         if (view->averaging != 0u) {
             delta = _mm_div_ps(delta, _mm_set1_ps((float)(count + 1u)));
@@ -219,15 +254,17 @@ void avx2_density_delta(const MoteView *view, uint begin, uint end)
     if (idle_possible(view)) {
         for (uint from = begin; from < end; from += IDLE_CHUNK) {
             const uint to = from + IDLE_CHUNK < end ? from + IDLE_CHUNK : end;
-            const bool moved = !idle_around(view, NOTE_PRESSED, from, to) && delta_range(view, from, to, 0);
+            const bool moved = !idle_around(view, NOTE_PRESSED, from, to) && delta_range(view, from, to, 0, false);
             idle_set(view, NOTE_MOVED, from, moved);
         }
     } else if (view->pressure_scale <= 0.0f) {
-        delta_range(view, begin, end, 0);
+        delta_range(view, begin, end, 0, false);
+    } else if (masses_mix(view)) {
+        delta_range(view, begin, end, view->pressure_power, true);
     } else if (view->pressure_power == 4) { // PBF's choice
-        delta_range(view, begin, end, 4);
+        delta_range(view, begin, end, 4, false);
     } else {
-        delta_range(view, begin, end, view->pressure_power);
+        delta_range(view, begin, end, view->pressure_power, false);
     }
 }
 #else

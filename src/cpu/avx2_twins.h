@@ -71,6 +71,13 @@ static inline Eight load_eight(const vec4 *data, const uint *indices)
                            load_one(data, indices[6]), load_one(data, indices[7]));
 }
 
+// The last components of data[indices[0]] to data[indices[7]].
+static inline __m256 load_w(const vec4 *data, const uint *indices)
+{
+    return _mm256_setr_ps(data[indices[0]].w, data[indices[1]].w, data[indices[2]].w, data[indices[3]].w,
+                          data[indices[4]].w, data[indices[5]].w, data[indices[6]].w, data[indices[7]].w);
+}
+
 // data[0] to data[7].
 static inline Eight load_consecutive(const vec4 *data)
 {

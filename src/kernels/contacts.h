@@ -117,22 +117,79 @@ FUNCTION bool is_in_room(VIEW_COMMA vec3 p)
     return p.x > lower.x && p.y > lower.y && p.z > lower.z && p.x < upper.x && p.y < upper.y && p.z < upper.z;
 }
 
+// Whether a shape that is_solid has nothing to do with a particle on its whole way through the step.
+FUNCTION bool is_out_of_reach(Shape shape, vec3 start, vec3 p, float margin)
+{
+    const vec3 apart = v3_sub(p, shape.position);
+    const float reach = shape.bounding_radius + margin + v3_length(v3_sub(p, start));
+    return v3_dot(apart, apart) > reach * reach;
+}
+
+// How far a shape that has a mass would push a particle if it were the only one and did not give way (m); not positive
+// where it would not, and above -adhesion_range where it may pull.
+FUNCTION float push_length(VIEW_COMMA uint row, vec3 start, vec3 p, float margin)
+{
+    const Shape shape = LOAD(shapes, LOAD(dynamic_shapes, row));
+    if (is_out_of_reach(shape, start, p, margin + PARAMETER(adhesion_range))) {
+        return -NO_FIELD;
+    }
+    const vec3 local = to_shape(shape, p);
+    const vec4 swept = sweep(VIEW_HERE_COMMA shape, start_in_shape(VIEW_HERE_COMMA shape, start), local, margin);
+    const vec4 way_out = penetration(VIEW_HERE_COMMA shape, v3_from_v4(swept), margin);
+    if (swept.w <= 0.0f) {
+        return way_out.w;
+    }
+    const vec3 end = v3_add_scaled(v3_from_v4(swept), v3_from_v4(way_out), max_f32(way_out.w, 0.0f));
+    return v3_length(v3_sub(end, local));
+}
+
+// A particle that more shapes push than it has slots for keeps the slots for those that push it farthest. The others
+// do not push it, so that momentum is conserved; as those in turn do what they can, they become the farthest ones, and
+// have their turn in the next iteration or step.
+FUNCTION void keep_push_slots(VIEW_COMMA uint i, vec3 start, vec3 p, float margin)
+{
+    uint touching = 0u;
+    for (uint row = 0u; row < PARAMETER(dynamic_count) && PARAMETER(dynamic_count) > PUSH_SLOTS; row++) {
+        const bool touches = push_length(VIEW_HERE_COMMA row, start, p, margin) > -PARAMETER(adhesion_range);
+        touching += touches ? 1u : 0u;
+    }
+    float last = NO_FIELD;
+    uint last_row = 0u;
+    for (uint slot = 0u; slot < PUSH_SLOTS && touching > PUSH_SLOTS; slot++) {
+        float farthest = -NO_FIELD;
+        uint chosen = NONE;
+        for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
+            const float length = push_length(VIEW_HERE_COMMA row, start, p, margin);
+            const bool follows = length < last || (length == last && row > last_row);
+            if (follows && length > farthest) {
+                farthest = length;
+                chosen = row;
+            }
+        }
+        STORE(push_rows, PUSH_SLOTS * i + slot, chosen);
+        STORE(shape_pushes, PUSH_SLOTS * i + slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        last = farthest;
+        last_row = chosen;
+    }
+}
+
 KERNEL(solve_contacts)
 {
     const vec4 particle = LOAD(predicted, i);
     if (is_in_room(VIEW_HERE_COMMA v3_from_v4(particle))) {
         return;
     }
+    const vec3 start = v3_from_v4(LOAD(positions, i));
+    const float margin = PARAMETER(margin);
     const bool dynamic = MAY_HAVE(DYNAMICS) && PARAMETER(dynamic_count) != 0u;
     if (dynamic) {
         clear_shape_pushes(VIEW_HERE_COMMA i);
+        keep_push_slots(VIEW_HERE_COMMA i, start, v3_from_v4(particle), margin);
     }
     // Rigid bodies meet shapes in match_clusters; what is pinned stays, and stops only shapes that can move.
     if ((particle.w <= 0.0f && !dynamic) || rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
         return;
     }
-    const vec3 start = v3_from_v4(LOAD(positions, i));
-    const float margin = PARAMETER(margin);
     const uint phase = LOAD(phases, i);
 
     vec3 p = v3_from_v4(particle);
@@ -151,12 +208,8 @@ KERNEL(solve_contacts)
             if ((row != NONE && pass > 0u) || (row == NONE && particle.w <= 0.0f)) {
                 continue; // a shape that gives way pushes once: walls have the last word
             }
-            if (solid) { // out of reach on the whole way?
-                const vec3 apart = v3_sub(p, shape.position);
-                const float reach = shape.bounding_radius + margin + v3_length(v3_sub(p, start));
-                if (v3_dot(apart, apart) > reach * reach) {
-                    continue;
-                }
+            if (solid && is_out_of_reach(shape, start, p, margin)) {
+                continue;
             }
             vec3 local = to_shape(shape, p);
             if (solid) {
@@ -272,7 +325,7 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
         }
         if (row != NONE && PARAMETER(dynamic_bounce) != 0u && LOAD(predicted, i).w > 0.0f) {
             const vec3 gained = v3_scale(v3_sub(after, unbounced), dt / LOAD(predicted, i).w);
-            note_shape_push(VIEW_HERE_COMMA i, row, gained);
+            after = note_shape_push(VIEW_HERE_COMMA i, row, gained) ? after : unbounced;
         }
     }
     return after;

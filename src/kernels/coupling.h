@@ -42,8 +42,19 @@ FUNCTION void clear_shape_pushes(VIEW_COMMA uint i)
     }
 }
 
-// Notes what particle i got from a shape (kg m: over the time step it is the momentum). False if it touches more
-// dynamic shapes than it has slots.
+// Whether particle i can note what it gets from a shape. Where it cannot, the shape must not push it: what it got would
+// be lost to the shape, and momentum with it.
+FUNCTION bool has_push_slot(VIEW_COMMA uint i, uint row)
+{
+    bool found = false;
+    for (uint slot = PUSH_SLOTS * i; slot < PUSH_SLOTS * i + PUSH_SLOTS; slot++) {
+        const uint owner = LOAD(push_rows, slot);
+        found = found || owner == NONE || owner == row;
+    }
+    return found;
+}
+
+// Notes what particle i got from a shape (kg m: over the time step it is the momentum). False if it has no slot left.
 FUNCTION bool note_shape_push(VIEW_COMMA uint i, uint row, vec3 momentum)
 {
     for (uint slot = PUSH_SLOTS * i; slot < PUSH_SLOTS * i + PUSH_SLOTS; slot++) {
@@ -70,7 +81,7 @@ FUNCTION vec3 share_push(VIEW_COMMA uint i, uint row, Shape shape, vec3 before, 
     const float give = contact_softness(VIEW_HERE_COMMA row, shape, before, v3_scale(way, 1.0f / length));
     const vec3 momentum = v3_scale(way, 1.0f / (inverse_mass + give));
     if (!note_shape_push(VIEW_HERE_COMMA i, row, momentum)) {
-        return after;
+        return before; // another iteration's turn: see keep_push_slots
     }
     return v3_add_scaled(before, momentum, inverse_mass);
 }

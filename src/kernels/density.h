@@ -48,19 +48,67 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
     return (others + particle.w * v3_dot(own, own)) * scale * scale;
 }
 
-// The factor from density error to lambda. Neighbourhoods change little within a step, so the bilateral denominator
-// is computed in the first iteration and kept for the others: half of the work of this kernel.
+// ---- Liquids and solids of different mass ------------------------------------------------------------------
+
+// The denominator on the rest lattice (UPP eq. 5) is that of a liquid of one mass; relaxation, rest_lambda and
+// pressure_scale are for the heaviest liquid's. A constraint that moves lighter particles, too, has a larger
+// denominator, or it would throw them: a push moves them by as much farther as they are lighter.
+FUNCTION bool masses_mix(VIEW)
+{
+    return MAY_HAVE(MIXTURES) && PARAMETER(mixed_masses) != 0u;
+}
+
+// By how much: what the lightest of a constraint's particles is lighter than the heaviest liquid. Those in the outer
+// half of the squared support are pushed less, and count less the farther they are, so that none comes with a jump.
+FUNCTION float lightness_around(VIEW_COMMA vec4 particle, uint count, uint start)
+{
+    const float scale = 2.0f / PARAMETER(support_squared);
+    const float own = max_f32(particle.w, PARAMETER(liquid_inverse_mass)); // of what is pinned, at least that
+    float lightest = own;
+    for (uint k = 0u; k < count; k++) {
+        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const vec3 offset = v3_sub(v3_from_v4(particle), v3_from_v4(other));
+        const float share = clamp_f32(2.0f - v3_dot(offset, offset) * scale, 0.0f, 1.0f);
+        lightest = max_f32(lightest, own + share * (other.w - own));
+    }
+    return lightest > PARAMETER(liquid_inverse_mass) ? lightest / PARAMETER(liquid_inverse_mass) : 1.0f;
+}
+
+// pressure_scale for two particles with these inverse masses.
+FUNCTION float pair_pressure(VIEW_COMMA float own, float other)
+{
+    const float lightest = max_f32(own, other);
+    const float pressure = PARAMETER(pressure_scale);
+    return lightest > PARAMETER(liquid_inverse_mass) ? pressure * (PARAMETER(liquid_inverse_mass) / lightest)
+                                                     : pressure;
+}
+
+// ---- Lambda ------------------------------------------------------------------------------------------------
+
+// Whether the factor from density error to lambda is a particle's own.
+FUNCTION bool has_compliances(VIEW)
+{
+    return PARAMETER(unilateral) == 0u || masses_mix(VIEW_HERE);
+}
+
+// The factor from density error to lambda. Neighbourhoods change little within a step, so the denominator is computed
+// in the first iteration and kept for the others: half of the work of this kernel.
 FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, uint start)
 {
-    if (PARAMETER(unilateral) != 0u) {
+    if (!has_compliances(VIEW_HERE)) {
         return PARAMETER(rest_lambda);
     }
     if (PARAMETER(iteration) != 0u) {
         return LOAD(compliances, i);
     }
-    const float denominator = density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation);
-    // Without a gradient (coincident or pinned neighbours only) there is no way to go.
-    const float compliance = denominator > 0.0f ? 1.0f / denominator : 0.0f;
+    const float lightness = masses_mix(VIEW_HERE) ? lightness_around(VIEW_HERE_COMMA particle, count, start) : 1.0f;
+    float compliance = PARAMETER(rest_lambda) / lightness;
+    if (PARAMETER(unilateral) == 0u) {
+        const float denominator =
+            density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation) * lightness;
+        // Without a gradient (coincident or pinned neighbours only) there is no way to go.
+        compliance = denominator > 0.0f ? 1.0f / denominator : 0.0f;
+    }
     STORE(compliances, i, compliance);
     return compliance;
 }
@@ -128,7 +176,8 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
 
 // What particle j adds to the correction of a particle with this estimate, without the factors that are the same for
 // all: a term of the sum of PBF eq. 14.
-FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, float support, float pressure, uint j)
+FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool solid, float support, float pressure,
+                              uint j)
 {
     if (solid && !is_fluid(LOAD(phases, j))) {
         return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
@@ -138,6 +187,9 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, bool solid, float suppor
     const float squared_distance = v3_dot(offset, offset);
     float lambda = estimate.w + other.w;
     if (pressure > 0.0f) {
+        if (masses_mix(VIEW_HERE)) {
+            pressure = pair_pressure(VIEW_HERE_COMMA inverse_mass, LOAD(positions, j).w);
+        }
         lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }
     return v3_scale(offset, lambda * spiky_factor(squared_distance, support));
@@ -161,8 +213,8 @@ KERNEL(density_delta)
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k += 2u) {
         const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
-        delta = v3_add(delta, density_push_by(VIEW_HERE_COMMA estimate, solid, support, pressure, pair.x));
-        const vec3 second = density_push_by(VIEW_HERE_COMMA estimate, solid, support, pressure, pair.y);
+        delta = v3_add(delta, density_push_by(VIEW_HERE_COMMA estimate, particle.w, solid, support, pressure, pair.x));
+        const vec3 second = density_push_by(VIEW_HERE_COMMA estimate, particle.w, solid, support, pressure, pair.y);
         delta = v3_add(delta, k + 1u < count ? second : v3(0.0f, 0.0f, 0.0f));
     }
     float scale = PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;

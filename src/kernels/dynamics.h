@@ -69,19 +69,39 @@ KERNEL(predict_shapes)
     STORE(shapes, index, posed_shape(VIEW_HERE_COMMA i, shape, motion.aim_centre, motion.aim_rotation));
 }
 
-// How many particles each shape is about to touch: what its mass is split among.
+FUNCTION bool is_about_to_touch(VIEW_COMMA uint row, vec3 p)
+{
+    const float reach = COUNTING_REACH * PARAMETER(margin);
+    const Shape shape = LOAD(shapes, LOAD(dynamic_shapes, row));
+    const vec3 apart = v3_sub(p, shape.position);
+    const float radius = shape.bounding_radius + reach;
+    return v3_dot(apart, apart) <= radius * radius &&
+           penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), reach).w > 0.0f;
+}
+
+// How many particles each shape is about to touch: what its mass is split among. A particle that touches more shapes
+// than it has slots counts for some of them, others as the particles go on, and for as much more.
 KERNEL(count_shape_contacts)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));
-    const float reach = COUNTING_REACH * PARAMETER(margin);
+    uint touching = 0u;
     clear_shape_pushes(VIEW_HERE_COMMA i);
     for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
-        const Shape shape = LOAD(shapes, LOAD(dynamic_shapes, row));
-        const vec3 apart = v3_sub(p, shape.position);
-        const float radius = shape.bounding_radius + reach;
-        if (v3_dot(apart, apart) <= radius * radius &&
-            penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), reach).w > 0.0f) {
+        if (is_about_to_touch(VIEW_HERE_COMMA row, p)) {
             note_shape_push(VIEW_HERE_COMMA i, row, v3(0.0f, 0.0f, 0.0f));
+            touching++;
+        }
+    }
+    uint number = 0u;
+    uint slot = PUSH_SLOTS * i;
+    for (uint row = 0u; row < PARAMETER(dynamic_count) && touching > PUSH_SLOTS; row++) {
+        if (is_about_to_touch(VIEW_HERE_COMMA row, p)) {
+            if ((number + i) % touching < PUSH_SLOTS) {
+                STORE(push_rows, slot, row);
+                STORE(shape_pushes, slot, v4(0.0f, 0.0f, 0.0f, F32(touching) / F32(PUSH_SLOTS)));
+                slot++;
+            }
+            number++;
         }
     }
 }

@@ -136,6 +136,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     const uint slot = LOAD(member_slots, member);
     const bool stabilizing = PARAMETER(stabilizing) != 0u;
     const uint row = stabilizing ? NONE : dynamic_row_of(VIEW_HERE_COMMA index);
+    if (row != NONE && !has_push_slot(VIEW_HERE_COMMA slot, row)) {
+        return pose;
+    }
     const float margin = PARAMETER(margin);
     const vec3 start = v3_from_v4(LOAD(positions, slot));
     vec3 arm = rotate(pose.rotation, rest);
@@ -228,7 +231,8 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
             const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, entry)), origin);
             const vec3 p = v3_add(aim.centre, rotate(aim.rotation, rest));
             const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), PARAMETER(margin));
-            if (way_out.w > 0.0f) {
+            const uint row = dynamic_row_of(VIEW_HERE_COMMA index);
+            if (way_out.w > 0.0f && (row == NONE || has_push_slot(VIEW_HERE_COMMA slot, row))) {
                 const float scale = PARAMETER(hold_scale);
                 resumed = v4(hold.x * scale, hold.y * scale, hold.z * scale, hold.w * scale);
                 const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
@@ -236,7 +240,6 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
                     v3_mul(v3_add_scaled(v3_from_v4(resumed), normal, resumed.w), PARAMETER(motion_mask));
                 pose = push_pose(cluster, pose, rotate(pose.rotation, rest), momentum);
                 note_force(VIEW_HERE_COMMA slot, momentum);
-                const uint row = dynamic_row_of(VIEW_HERE_COMMA index);
                 if (row != NONE) {
                     note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
                 }

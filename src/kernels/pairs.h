@@ -55,12 +55,17 @@ FUNCTION vec4 face_normal(VIEW_COMMA uint i, uint j, vec3 direct, float distance
 
 // What of the push that density_delta gave particle i for its pair with j goes along the body's face instead of out of
 // it; one of them is liquid, the other a body's. `normal` points out of the body.
-FUNCTION vec3 push_along_face(VIEW_COMMA vec4 here, vec4 there, float lambda, vec3 normal)
+FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, vec3 normal)
 {
+    float lambda = here.w + there.w;
+    float pressure = PARAMETER(pressure_scale);
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
     const float squared_distance = v3_dot(offset, offset);
-    if (PARAMETER(pressure_scale) > 0.0f) {
-        lambda -= PARAMETER(pressure_scale) * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+    if (pressure > 0.0f) {
+        if (masses_mix(VIEW_HERE)) {
+            pressure = pair_pressure(VIEW_HERE_COMMA LOAD(positions, i).w, LOAD(positions, j).w);
+        }
+        lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }
     const vec3 along = v3_add_scaled(offset, normal, -v3_dot(offset, normal));
     return v3_scale(along, lambda * spiky_factor(squared_distance, PARAMETER(support)));
@@ -89,7 +94,7 @@ KERNEL(slip_past_faces)
         const vec3 outward = v3_scale(offset, (liquid ? 1.0f : -1.0f) / max_f32(v3_length(offset), 1e-12f));
         const vec4 face = face_towards(VIEW_HERE_COMMA liquid ? j : i, outward, FACING);
         if (face.w < NO_FIELD) {
-            along = v3_add(along, push_along_face(VIEW_HERE_COMMA here, there, here.w + there.w, v3_from_v4(face)));
+            along = v3_add(along, push_along_face(VIEW_HERE_COMMA i, j, here, there, v3_from_v4(face)));
         }
     }
     const vec4 particle = LOAD(predicted, i);

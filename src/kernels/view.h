@@ -48,8 +48,9 @@
 #define WITHOUT_HULLS     8u  // hulls,
 #define WITHOUT_OBSTACLES 16u // or anything else than planes and containers
 #define WITHOUT_BOUNCES   32u // speed that is given back, or taken by friction, where particles meet shapes
+#define WITHOUT_MIXTURES  64u // particles that are lighter than some liquid
 
-#define PUSH_SLOTS 2u   // dynamic shapes that can get momentum from one particle in an iteration
+#define PUSH_SLOTS 2u   // dynamic shapes that can push one particle in an iteration, and get momentum from it
 #define PUSH_CHUNK 256u // particles whose pushes one invocation sums up
 
 #define SHAPE_PLANE   0u // MOTE_SHAPE_*

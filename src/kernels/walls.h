@@ -92,7 +92,7 @@ KERNEL(count_walls)
     const float density = LOAD(densities, i) + (1.0f - left);
     const vec4 estimate = LOAD(estimates, i);
     const float error = max_f32(density - 1.0f, -PARAMETER(max_tension));
-    const float compliance = PARAMETER(unilateral) != 0u ? PARAMETER(rest_lambda) : LOAD(compliances, i);
+    const float compliance = has_compliances(VIEW_HERE) ? LOAD(compliances, i) : PARAMETER(rest_lambda);
     STORE(densities, i, density);
     STORE(estimates, i, v4_from_v3(v3_from_v4(estimate), -error * compliance));
 }

@@ -59,7 +59,7 @@ static StateSection section_of(const char *name, StateType type, uint32_t compon
 // The sections every state has, in file order.
 enum {
     SECTION_CLOCK,
-    SECTION_LIGHTEST,
+    SECTION_LIQUID_MASS,
     SECTION_NEXT,
     SECTION_COUNT,
     SECTION_POSITIONS,
@@ -75,7 +75,7 @@ static void fixed_sections(const State *state, StateSection sections[FIXED_SECTI
 {
     const uint64_t particles = state->world.particle_count, emitters = state->emitter_count;
     sections[SECTION_CLOCK] = section_of("clock", STATE_U64, 1, CLOCK_FIELDS);
-    sections[SECTION_LIGHTEST] = section_of("lightest", STATE_F32, 1, 1);
+    sections[SECTION_LIQUID_MASS] = section_of("lightest", STATE_F32, 1, 1);
     sections[SECTION_NEXT] = section_of("emitter.next", STATE_F64, 1, emitters);
     sections[SECTION_COUNT] = section_of("emitter.count", STATE_U64, 1, emitters);
     sections[SECTION_POSITIONS] = section_of("positions", STATE_F32, 4, particles);
@@ -147,7 +147,7 @@ static void write_state(FILE *stream, const MoteScene *scene, const State *state
     fixed_sections(state, fixed);
     const void *const data[FIXED_SECTIONS] = {
         [SECTION_CLOCK] = state->clock,
-        [SECTION_LIGHTEST] = &state->world.largest_inverse_mass,
+        [SECTION_LIQUID_MASS] = &state->world.liquid_inverse_mass,
         [SECTION_NEXT] = state->emitter_next,
         [SECTION_COUNT] = state->emitter_emitted,
         [SECTION_POSITIONS] = state->world.positions,
@@ -416,10 +416,10 @@ static MoteResult read_state(Reader *reader, const StateHeader *header, const Mo
     }
     if (result == MOTE_OK) {
         memcpy(state->clock, data[SECTION_CLOCK], sizeof state->clock);
-        memcpy(&state->world.largest_inverse_mass, data[SECTION_LIGHTEST], sizeof state->world.largest_inverse_mass);
+        memcpy(&state->world.liquid_inverse_mass, data[SECTION_LIQUID_MASS], sizeof state->world.liquid_inverse_mass);
     }
     free(data[SECTION_CLOCK]);
-    free(data[SECTION_LIGHTEST]);
+    free(data[SECTION_LIQUID_MASS]);
     state->emitter_next = data[SECTION_NEXT]; // what was read belongs to the state, which frees it on an error
     state->emitter_emitted = data[SECTION_COUNT];
     state->world.positions = data[SECTION_POSITIONS];

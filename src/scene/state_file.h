@@ -5,7 +5,9 @@
 //   the sections, in the order below, each a StateSection, whose last field is a checksum of the fields before
 //   it and of the data, then the data:
 //     clock           u64 x 1   steps, world steps, world removed, next particle id
-//     lightest        f32 x 1   largest inverse mass of all particles there ever were
+//     lightest        f32 x 1   smallest inverse mass of all liquid particles there ever were, pinned ones aside, 0
+//                               without any; once it was the largest of all particles: the smaller of it and of
+//                               the particles' own is taken
 //     emitter.next    f64 x 1   metres until each emitter's next layer
 //     emitter.count   u64 x 1   particles each emitter has added
 //     positions       f32 x 4   x, y, z, inverse mass

@@ -172,7 +172,7 @@ MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
         .next_id = world->tally.next_id,
         .steps = world->steps,
         .removed = world->removed,
-        .largest_inverse_mass = world->tally.largest_inverse_mass,
+        .liquid_inverse_mass = world->tally.liquid_inverse_mass,
         .positions = copy_of(host.positions, n * 16),
         .velocities = copy_of(host.velocities, n * 16),
         .ids = copy_of(host.ids, n * 4),
@@ -257,9 +257,10 @@ static MoteResult check_ids(const WorldSnapshot *snapshot)
 
 static MoteResult check_snapshot(const WorldSnapshot *snapshot)
 {
-    if (!isfinite(snapshot->largest_inverse_mass) || snapshot->largest_inverse_mass < 0.0f) {
-        return mote_fail(MOTE_ERROR_INPUT, "snapshot has a largest inverse mass of %g, expected a number not below 0",
-                         (double)snapshot->largest_inverse_mass);
+    if (!isfinite(snapshot->liquid_inverse_mass) || snapshot->liquid_inverse_mass < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "snapshot has an inverse mass of liquid of %g, expected a number not below 0",
+                         (double)snapshot->liquid_inverse_mass);
     }
     for (size_t i = 0; i < (size_t)snapshot->particle_count * 4; i++) {
         if (!isfinite(snapshot->positions[i]) || !isfinite(snapshot->velocities[i]) ||
@@ -284,7 +285,7 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     const BackendFunctions *functions = world->backend->functions;
     const size_t n = snapshot->particle_count;
     for (size_t i = 0; i < n; i++) {
-        world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, snapshot->positions[4 * i + 3]);
+        world_tally_mass(&world->tally, snapshot->positions[4 * i + 3], snapshot->phases[i]);
         const bool fluid = (snapshot->phases[i] & MOTE_PHASE_FLUID) != 0;
         world->tally.has_fluid |= fluid;
         world->view.has_solids |= !fluid;
@@ -331,7 +332,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     restored.tally.next_id = snapshot->next_id;
     restored.steps = snapshot->steps;
     restored.removed = snapshot->removed;
-    restored.tally.largest_inverse_mass = snapshot->largest_inverse_mass;
+    restored.tally.largest_inverse_mass = restored.tally.liquid_inverse_mass = snapshot->liquid_inverse_mass;
     restored.lists_are_current = false;
     result = fill_from(&restored, snapshot);
     if (result != MOTE_OK) {

@@ -17,9 +17,9 @@ typedef struct WorldSnapshot {
     uint32_t particle_count;
     uint32_t next_id;
     uint64_t steps, removed;
-    float largest_inverse_mass; // of all particles there ever were, 1/kg
-    float *positions;           // 4 a particle
-    float *velocities;          // 4 a particle
+    float liquid_inverse_mass; // the smallest of all liquid particles there ever were, pinned ones aside, 1/kg; 0: none
+    float *positions;          // 4 a particle
+    float *velocities;         // 4 a particle
     uint32_t *ids;
     uint32_t *phases;
     uint32_t body_word_count; // world_body_words; 0 without bodies

@@ -557,7 +557,7 @@ static uint32_t missing_parts(const MoteWorld *world)
     return (view->has_solids == 0u ? WITHOUT_SOLIDS : 0u) | (view->dynamic_count == 0 ? WITHOUT_DYNAMICS : 0u) |
            (world->colliders.field_count == 0 ? WITHOUT_FIELDS : 0u) |
            (world->colliders.hull_count == 0 ? WITHOUT_HULLS : 0u) | (!world->obstacles ? WITHOUT_OBSTACLES : 0u) |
-           (!bounces ? WITHOUT_BOUNCES : 0u);
+           (!bounces ? WITHOUT_BOUNCES : 0u) | (view->mixed_masses == 0u ? WITHOUT_MIXTURES : 0u);
 }
 
 void world_set_parameters(MoteWorld *world, float time_step)
@@ -566,7 +566,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     const RestState *rest = &world->rest;
     MoteView *view = &world->view;
     const double h = (double)settings->spacing * settings->support_ratio;
-    const double inverse_mass = world->tally.largest_inverse_mass > 0.0f ? world->tally.largest_inverse_mass : 1.0;
+    const WorldTally *tally = &world->tally;
+    const double inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0;
     const double denominator = rest->squared_gradients * inverse_mass; // UPP eq. 5 on the rest lattice
     const double unlimited = 1e30;
 
@@ -577,6 +578,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
 
     view->support = (float)h;
     view->support_squared = (float)(h * h);
+    view->liquid_inverse_mass = (float)inverse_mass;
+    view->mixed_masses = tally->has_fluid && tally->largest_inverse_mass > view->liquid_inverse_mass;
     view->density_scale = (float)(rest->poly6_norm / rest->number_density);
     view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
     view->relaxation = (float)(settings->relaxation * denominator);

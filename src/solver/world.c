@@ -279,7 +279,7 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
             const MoteVec3 v = particles->velocities != NULL ? particles->velocities[i] : (MoteVec3){0, 0, 0};
             const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
             const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
-            world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, inverse_mass);
+            world_tally_mass(&world->tally, inverse_mass, particles->phase);
             positions[i] = v4(p.x, p.y, p.z, inverse_mass);
             velocities[i] = v4(v.x, v.y, v.z, 1.0f);
             ids[i] = world->tally.next_id + i;
@@ -458,7 +458,8 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
         }
     }
     for (size_t i = 0; i < view->count; i++) { // only now that all of it is accepted
-        world->tally.largest_inverse_mass = fmaxf(world->tally.largest_inverse_mass, view->positions[4 * i + 3]);
+        const uint32_t phase = view->phases != NULL ? view->phases[i] : MOTE_PHASE_FLUID; // for all that is known
+        world_tally_mass(&world->tally, view->positions[4 * i + 3], phase);
     }
     const BackendFunctions *functions = world->backend->functions;
     if (view->count > 0) {

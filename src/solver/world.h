@@ -112,6 +112,7 @@ typedef enum StepPoint { STEP_START, STEP_ORDERED } StepPoint;
 // What particles that come change of the world, beside the view.
 typedef struct WorldTally {
     float largest_inverse_mass; // of all particles there ever were, 1/kg
+    float liquid_inverse_mass;  // the smallest of all liquid ones there ever were that are not pinned; 0: none
     uint32_t next_id;
     uint32_t next_group; // above every group there ever was
     bool has_fluid;      // some particle there ever was is liquid
@@ -168,6 +169,17 @@ struct MoteWorld {
     MoteParticleView host;  // what mote_world_read returned last
     uint32_t host_capacity;
 };
+
+// Takes account of a particle with this inverse mass.
+static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint32_t phase)
+{
+    tally->largest_inverse_mass =
+        inverse_mass > tally->largest_inverse_mass ? inverse_mass : tally->largest_inverse_mass;
+    const bool heavier = tally->liquid_inverse_mass <= 0.0f || inverse_mass < tally->liquid_inverse_mass;
+    if ((phase & MOTE_PHASE_FLUID) != 0u && inverse_mass > 0.0f && heavier) {
+        tally->liquid_inverse_mass = inverse_mass;
+    }
+}
 
 // Makes every buffer of this kind hold at least `count` elements, keeping the first `keep` of each; grows by steps,
 // and shrinks once less than half is used (DYV section 7). buffers.c
