@@ -7,7 +7,9 @@
 #include "image/compare.h"
 #include "image/image.h"
 
-static const double MEAN_LIMIT = 0.01; // FLIP: about what one sees on looking closely
+// FLIP. Mesa's software driver drew the same bits in versions 22.3 and 25.0, but for a few pixels at the outlines of
+// bodies: at most 0.00013 in the mean, 0.193 in one of them.
+static const double MEAN_LIMIT = 0.001, LARGEST_LIMIT = 0.25;
 
 // The last picture; image_destroy() it.
 static inline Image read_image(MoteRenderer *renderer, uint32_t width, uint32_t height)
@@ -41,7 +43,7 @@ static inline bool looks_right(const Image *image, const char *name)
     ImageDifference difference;
     MUST(image_flip(&expected, image, &difference, &map));
     printf("%-28s FLIP mean %.5f, largest %.3f\n", name, difference.mean, difference.max);
-    const bool right = difference.mean < MEAN_LIMIT;
+    const bool right = difference.mean < MEAN_LIMIT && difference.max < LARGEST_LIMIT;
     if (!right) {
         snprintf(path, sizeof path, "%s/golden_%s_found.png", MOTE_BINARY_DIR, name);
         MUST(image_write_png(path, image, 8));

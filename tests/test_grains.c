@@ -375,9 +375,41 @@ static void slope_grows_with_friction(void **state)
     assert_true(creeping < 0.5 * last);
 }
 
+// Two pinned grains push one away by a tenth of the contact distance each, at right angles. UPP eq. 12 and 13: local,
+// the sum is divided by the number of contacts, global it is not; both times omega.
+static void contacts_are_averaged_as_chosen(void **state)
+{
+    for (int global = 0; global < 2; global++) {
+        MoteSettings settings = mote_default_settings();
+        settings.gravity = (MoteVec3){0, 0, 0};
+        settings.iterations = 1;
+        settings.stabilization_iterations = 0;
+        settings.contact_averaging = global != 0 ? MOTE_CONTACTS_GLOBAL : MOTE_CONTACTS_LOCAL;
+        settings.contact_relaxation = 0.7f;
+        MoteWorld *world = make_world(*state, &settings);
+        const float d = settings.solid_distance * settings.spacing;
+        const MoteVec3 positions[] = {{0, 0, 0}, {-0.9f * d, 0, 0}, {0, -0.9f * d, 0}};
+        const float masses[] = {1.0f, 0.0f, 0.0f};
+        const MoteParticles particles = {
+            .count = 3, .positions = positions, .masses = masses, .phase = MOTE_PHASE_SELF};
+        expect_ok(mote_world_add_particles(world, &particles, NULL));
+        run_steps(world, 1, 1e-2f);
+        const MoteParticleView view = read_view(world);
+        const double expected = 0.7 * 0.1 * (double)d * (global != 0 ? 1.0 : 0.5);
+        for (uint32_t i = 0; i < view.count; i++) {
+            if (view.ids[i] == 0) {
+                expect_near(view.positions[4 * i], expected, 1e-3 * expected, "the way along x");
+                expect_near(view.positions[4 * i + 1], expected, 1e-3 * expected, "the way along y");
+            }
+        }
+        mote_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        ON_EVERY_BACKEND(contacts_are_averaged_as_chosen),
         ON_EVERY_BACKEND(overlaps_do_not_pop),
         ON_EVERY_BACKEND(coefficients_combine),
         ON_EVERY_BACKEND(grains_roll),

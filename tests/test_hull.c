@@ -192,12 +192,33 @@ static void particles_stay_on_their_side(void **state)
     }
 }
 
+// A hull's centre of mass, wherever in its frame that is.
+static void a_hull_knows_its_centre_of_mass(void **state)
+{
+    const MoteSettings settings = mote_default_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    MoteVec3 corners[8];
+    for (int i = 0; i < 8; i++) {
+        corners[i] = (MoteVec3){i & 1 ? 0.9f : -0.1f, i & 2 ? 0.1f : -0.5f, i & 4 ? 0.9f : 0.5f};
+    }
+    MoteShape shape = still_shape(MOTE_SHAPE_HULL, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    shape.density = 2000.0f;
+    expect_ok(mote_world_add_hull(world, corners, 8, &shape.data));
+    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    MoteShapeState found;
+    expect_ok(mote_world_read_shapes(world, &found, 1));
+    expect_near(found.mass, 2000.0 * 1.0 * 0.6 * 0.4, 0.01, "mass");
+    expect_near(found.centre.x, 0.4, 1e-5, "x of the centre of mass");
+    expect_near(found.centre.y, -0.2, 1e-5, "y of the centre of mass");
+    expect_near(found.centre.z, 0.7, 1e-5, "z of the centre of mass");
+    mote_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hulls_are_closed_and_convex),
-        ON_BACKEND(hulls_that_cannot_be, "portable cpu", 1),
-        ON_BACKEND(a_cube_s_hull_is_a_box, "portable cpu", 1),
+        cmocka_unit_test(hulls_are_closed_and_convex),         ON_BACKEND(hulls_that_cannot_be, "portable cpu", 1),
+        ON_BACKEND(a_cube_s_hull_is_a_box, "portable cpu", 1), ON_EVERY_BACKEND(a_hull_knows_its_centre_of_mass),
         ON_EVERY_BACKEND(particles_stay_on_their_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

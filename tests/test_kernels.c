@@ -1,5 +1,6 @@
 // The smoothing kernels, and the density constraint that is made of them.
 #include "backends.h"
+#include "liquid_reference.h"
 
 #include "kernels/kernels.h"
 
@@ -262,7 +263,7 @@ static MoteWorld *make_cloud(const TestBackend *backend, uint32_t dimensions, Cl
     *cloud = (Cloud){.dimensions = dimensions,
                      .count = COUNT,
                      .support = (double)settings.spacing * settings.support_ratio,
-                     .number_density = world->rest.number_density,
+                     .number_density = reference_rest(&settings).number_density,
                      .points = malloc(COUNT * sizeof *cloud->points)};
     for (int i = 0; i < COUNT; i++) {
         cloud->points[i][0] = (*points)[i].x;
@@ -301,6 +302,12 @@ static void lambda_is_made_of_the_densitys_gradient(void **state)
         Cloud cloud;
         vec4 *points;
         MoteWorld *world = make_cloud(*state, dimensions, &cloud, &points);
+        const MoteSettings settings = mote_world_settings(world);
+        double heaviest = INFINITY; // of the inverse masses
+        for (uint32_t i = 0; i < cloud.count; i++) {
+            heaviest = fmin(heaviest, (double)points[i].w);
+        }
+        const double relaxation = (double)settings.relaxation * reference_rest(&settings).squared_gradients * heaviest;
         LAUNCH(world, density_lambda);
         vec4 *estimates = download_copy(world, world->view.estimates, cloud.count * sizeof(vec4));
         float *densities = download_copy(world, world->view.densities, cloud.count * sizeof(float));
@@ -320,8 +327,8 @@ static void lambda_is_made_of_the_densitys_gradient(void **state)
                 growth += points[k].w * dot(gradient, poly6_gradient);
             }
             assert_true(growth > 0.0);
-            const double rarefaction = fmin(1.0 - density, world->view.max_tension);
-            denominator += world->view.relaxation * cloud_lightness(&cloud, i, points);
+            const double rarefaction = fmin(1.0 - density, (double)settings.max_tension);
+            denominator += relaxation * cloud_lightness(&cloud, i, points);
             const double expected = rarefaction / denominator;
             const double rounding = 1e-5 * density / denominator;
             expect_near(estimates[i].w, expected, 1e-4 * fabs(expected) + rounding, "lambda");

@@ -173,6 +173,24 @@ static void colliders_have_the_mass_of_the_file(void **state)
     }
 }
 
+// Degrees a second in the file are radians in the world, about each axis; a ball keeps its spin.
+static void colliders_spin_as_the_file_says(void **state)
+{
+    (void)state;
+    static const char json[] = "{ \"colliders\": [{ \"shape\": \"sphere\", \"radius\": 0.2, \"mass\": 3,"
+                               "      \"position\": [0, 5, 0], \"angular_velocity\": [60, -45, 30] }] }";
+    for (int b = 0; b < BACKENDS; b++) {
+        Running running = fixture_start(json, backends[b]);
+        fixture_advance(&running, 2);
+        MoteShapeState row;
+        expect_ok(mote_world_read_shapes(running.world, &row, 1));
+        expect_close((double)row.angular_velocity.x, 1.0471976, 1e-3, "spin about x");
+        expect_close((double)row.angular_velocity.y, -0.7853982, 1e-3, "spin about y");
+        expect_close((double)row.angular_velocity.z, 0.5235988, 1e-3, "spin about z");
+        fixture_stop(&running);
+    }
+}
+
 // ---- Stacks that do not stand on y = 0 ----------------------------------------------------------------------
 
 // How high a column of ten soft-solved boxes stands over the box it was put on, over its height at the start.
@@ -247,9 +265,13 @@ static void marbles_roll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(water_wets_the_area_it_stands_on), cmocka_unit_test(a_resumed_run_writes_the_same_wet_map),
-        cmocka_unit_test(half_of_a_slope_is_ice),           cmocka_unit_test(colliders_have_the_mass_of_the_file),
-        cmocka_unit_test(stacks_stand_by_their_contacts),   cmocka_unit_test(marbles_roll),
+        cmocka_unit_test(water_wets_the_area_it_stands_on),
+        cmocka_unit_test(a_resumed_run_writes_the_same_wet_map),
+        cmocka_unit_test(half_of_a_slope_is_ice),
+        cmocka_unit_test(colliders_have_the_mass_of_the_file),
+        cmocka_unit_test(colliders_spin_as_the_file_says),
+        cmocka_unit_test(stacks_stand_by_their_contacts),
+        cmocka_unit_test(marbles_roll),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

@@ -276,6 +276,36 @@ static void test_smooth_keyframes(void **state)
     mote_scene_destroy(scene);
 }
 
+// Where a gentle stretch meets a steep one, the mean of their slopes, 5 a second, would lead the gentle one past its
+// end: Steffen's limit is twice the gentler slope. Then the curve on 0..1 is u^2 (3 - 2 u) + 2 (u^3 - u^2) = u^2.
+static void test_smooth_keyframes_do_not_overshoot(void **state)
+{
+    (void)state;
+    MoteScene *scene = load("{ \"solver\": { \"damping\": { \"interpolation\": \"smooth\",\n"
+                            "    \"keyframes\": [[0, 0], [1, 1], [2, 10], [3, 11], [4, 11]] } } }",
+                            NULL, 0);
+    for (int i = 0; i <= 100; i++) {
+        const double u = i * 0.01;
+        assert_float_equal(damping_at(scene, u), u * u, 1e-6);
+    }
+    float last = -1.0f;
+    for (int i = 0; i <= 300;
+         i++) { // always upwards: clamped to the keyframes' range, it would stand still before them
+        const float value = damping_at(scene, i * 0.01);
+        assert_true(value > last);
+        last = value;
+    }
+    mote_scene_destroy(scene);
+
+    // Within the limit it is the slope of the parabola through three keyframes: here (2 * 2 + 1.5 * 1) / 3.
+    scene = load("{ \"solver\": { \"damping\": { \"interpolation\": \"smooth\",\n"
+                 "    \"keyframes\": [[0, 0], [1, 2], [3, 5]] } } }",
+                 NULL, 0);
+    assert_float_equal(damping_at(scene, 0.5), 1.0 - 5.5 / 3.0 / 8.0, 1e-6);
+    assert_float_equal(damping_at(scene, 2.0), 3.5 + 2.0 * 5.5 / 3.0 / 8.0, 1e-6);
+    mote_scene_destroy(scene);
+}
+
 // Keyframes at the ends of what a double can say must not make a value that is not a number.
 static void test_extreme_keyframe_times(void **state)
 {
@@ -609,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_keyframes),
         cmocka_unit_test(test_smooth_keyframes),
+        cmocka_unit_test(test_smooth_keyframes_do_not_overshoot),
         cmocka_unit_test(test_extreme_keyframe_times),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_override_errors),

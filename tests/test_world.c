@@ -566,7 +566,7 @@ static void particles_may_be_anywhere(void **state)
 static void statistics_of_known_particles(void **state)
 {
     MoteSettings settings = measuring_settings(3, 0.05f, 2.0f);
-    settings.gravity = (MoteVec3){0, -10, 0};
+    settings.gravity = (MoteVec3){3, -10, -1};
     MoteWorld *world = make_world(*state, &settings);
     const MoteVec3 points[] = {{1, 2, 3}, {-1, 0, 5}, {10, -20, 30}}, velocities[] = {{4, 0, 0}, {0, -2, 1}, {9, 9, 9}};
     const float masses[] = {2.0f, 0.5f, 0.0f}; // the third is pinned
@@ -576,7 +576,7 @@ static void statistics_of_known_particles(void **state)
     assert_int_equal(s.particles, 3);
     expect_near(s.mass, 2.5, 1e-9, "mass");
     expect_near(s.kinetic_energy, 0.5 * 2 * 16 + 0.5 * 0.5 * 5, 1e-9, "kinetic energy");
-    expect_near(s.potential_energy, 10 * 2.0 * 2, 1e-9, "potential energy");
+    expect_near(s.potential_energy, 2 * (-3 * 1 + 10 * 2 + 1 * 3) + 0.5 * (3 * 1 + 1 * 5), 1e-9, "potential energy");
     const double momentum[3] = {8, -1, 0.5}, centre[3] = {1.5 / 2.5, 4 / 2.5, 8.5 / 2.5};
     // 2 (1, 2, 3) x (4, 0, 0) + 0.5 (-1, 0, 5) x (0, -2, 1)
     const double angular[3] = {0 + 0.5 * 10, 2 * 12 + 0.5 * 1, 2 * -8 + 0.5 * 2};
@@ -589,6 +589,29 @@ static void statistics_of_known_particles(void **state)
         expect_near(s.highest[axis], highest[axis], 0, "highest corner");
     }
     mote_world_destroy(world);
+}
+
+// Two states have one hash only if positions, velocities and phases are the same to the bit.
+static void hashes_tell_states_apart(void **state)
+{
+    const MoteSettings settings = measuring_settings(3, 0.05f, 2.0f);
+    uint64_t hashes[4];
+    for (int k = 0; k < 4; k++) {
+        MoteWorld *world = make_world(*state, &settings);
+        const MoteVec3 points[] = {{1, 2, 3}, {-1, k == 1 ? 1e-6f : 0.0f, 5}};
+        const MoteVec3 velocities[] = {{4, 0, 0}, {0, -2, k == 2 ? 1.0000001f : 1.0f}};
+        const MoteParticles particles = {.count = 2,
+                                         .positions = points,
+                                         .velocities = velocities,
+                                         .mass = 1.0f,
+                                         .phase = k == 3 ? MOTE_PHASE_FLUID | 1u : MOTE_PHASE_FLUID};
+        expect_ok(mote_world_add_particles(world, &particles, NULL));
+        hashes[k] = read_hash(world);
+        for (int other = 0; other < k; other++) {
+            assert_true(hashes[k] != hashes[other]);
+        }
+        mote_world_destroy(world);
+    }
 }
 
 static void timings_count_launches(void **state)
@@ -638,6 +661,7 @@ int main(void)
         ON_EVERY_BACKEND(coincident_particles_do_no_harm),
         ON_EVERY_BACKEND(particles_may_be_anywhere),
         ON_EVERY_BACKEND(statistics_of_known_particles),
+        ON_EVERY_BACKEND(hashes_tell_states_apart),
         ON_EVERY_BACKEND(timings_count_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
