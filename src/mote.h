@@ -556,7 +556,8 @@ MOTE_API uint64_t mote_world_host_waits(const MoteWorld *world);
 
 typedef struct MoteScene MoteScene;
 
-// Loads a scene file (docs/scene-format.md). Each override is "path=value", as in "solver.iterations=10".
+// Loads a scene file (docs/scene-format.md); "-" is standard input. Each override is "path=value", as in
+// "solver.iterations=10".
 MOTE_API MoteResult mote_scene_load(const char *path, const char *const *overrides, uint32_t override_count,
                                     MoteScene **out);
 MOTE_API void mote_scene_destroy(MoteScene *scene);

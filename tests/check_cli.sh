@@ -224,6 +224,85 @@ says "times as long as one of drop.json in the same frame"
 expect 1 bench drop.json nowhere.json --in-turns --backend cpu --no-peaks --warm-up 0 --steps 2
 warns "nowhere.json"
 
+# ---- Outputs that are no files
+mkdir special special/elsewhere
+# Links are followed; what they lead to is replaced, with its permissions.
+echo old >special/elsewhere/run.csv
+chmod 640 special/elsewhere/run.csv
+ln -s elsewhere/run.csv special/link.csv
+ln -s elsewhere/summary.json special/dangling.json
+expect 0 simulate drop.json --frames 1 --statistics special/link.csv --summary special/dangling.json --quiet
+[[ -L special/link.csv && -L special/dangling.json ]] || fail "links were replaced"
+[[ $(stat -c %a special/elsewhere/run.csv) == 640 ]] || fail "permissions changed"
+(($(wc -l <special/elsewhere/run.csv) == 3)) || fail "the link's target was not written"
+has special/elsewhere/summary.json 's["frames"] == 1'
+expect 0 simulate drop.json --frames 2 --summary special/dangling.json --quiet
+has special/elsewhere/summary.json 's["frames"] == 2'
+ln -s loop.json special/loop.json
+expect 1 simulate drop.json --frames 1 --summary special/loop.json
+warns "special/loop.json: cannot write: Too many levels of symbolic links"
+# FIFOs get the bytes as they come; formats that cannot do that refuse them.
+mkfifo special/fifo
+cat special/fifo >special/fifo.csv &
+reader=$!
+expect 0 simulate drop.json --frames 2 --statistics special/fifo --quiet
+wait $reader
+[[ -p special/fifo ]] || fail "the FIFO was replaced"
+(($(wc -l <special/fifo.csv) == 4)) || fail "the FIFO's reader got $(wc -l <special/fifo.csv) lines"
+(head -c 10 special/fifo >/dev/null) &
+reader=$!
+expect 1 simulate drop.json --frames 100000 --statistics special/fifo --quiet # and does not end by a signal
+warns "special/fifo: cannot write: Broken pipe"
+wait $reader
+# Devices: nodes of our own, which only root may make. The error comes with the first frame, not after the last.
+if mknod special/full c 1 7 2>/dev/null && mknod special/null c 1 3 && true 2>/dev/null >special/null; then
+    expect 1 simulate drop.json --frames 100000 --statistics special/full
+    warns "special/full: cannot write: No space left on device"
+    expect 1 simulate drop.json --frames 1 --summary special/full
+    warns "special/full: cannot write: No space left on device"
+    expect 0 simulate drop.json --frames 1 --statistics special/null --save-state special/null --quiet
+    expect 1 schema --schema special/full
+    [[ -c special/full && -c special/null ]] || fail "a device node was replaced"
+fi
+# Standard output: then the words for people go to standard error.
+expect 0 simulate drop.json --frames 2 --statistics -
+(($(wc -l <stdout) == 4)) || fail "statistics on standard output"
+warns "Done at frame 2"
+expect 0 simulate drop.json --frames 2 --summary -
+cp stdout special/summary.json
+has special/summary.json 's["frames"] == 2'
+expect 0 schema --schema -
+cmp stdout "$source_folder/scenes/schema.json" || fail "the schema on standard output"
+expect 2 simulate drop.json --summary - --statistics -
+warns "--summary and --statistics cannot both go to standard output"
+expect 2 simulate drop.json --save-state -
+warns "--save-state cannot be '-'"
+expect 2 simulate drop.json --out -
+warns "--out cannot be '-'"
+expect 2 render drop.json --out -
+warns "--out cannot be '-'"
+
+# ---- Inputs that are no files are refused at once; a scene may come through a pipe
+cat >special/fifo_sky.json <<'JSON'
+{
+  "sky": { "kind": "image",
+           "image": "fifo" }
+}
+JSON
+expect 1 validate special/fifo
+warns "special/fifo: is a FIFO, expected a file"
+expect 1 validate special/fifo_sky.json
+warns "special/fifo_sky.json:3:21: sky.image: found \"fifo\", expected a file that can be read: it is a FIFO (special/fifo)"
+expect 1 simulate drop.json --resume special/fifo
+warns "special/fifo: is a FIFO, expected a file"
+"$mote" validate - <drop.json >stdout || fail "a scene on standard input"
+says "-: valid"
+cat drop.json | "$mote" validate /dev/stdin >stdout || fail "a scene through a pipe"
+"$mote" validate <(cat drop.json) >stdout || fail "a scene from another program"
+# What it names is then looked for in the present folder.
+(cd special && ! "$mote" validate - <fifo_sky.json 2>../stderr) || fail "a FIFO of a scene on standard input"
+warns "it is a FIFO (fifo)"
+
 # ---- Interrupted: the frame is finished, then state and summary are written
 # (Python starts it, because a shell's background jobs ignore SIGINT.)
 python3 - "$mote" <<'PYTHON' || fail "the interruption"

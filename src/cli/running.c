@@ -17,7 +17,7 @@ void catch_stop_signals(void)
 {
     // SA_RESETHAND: the second signal has its usual effect, should a frame never end.
     const struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    const int signals[] = {SIGINT, SIGTERM};
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (uint32_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction before;
         // Whoever started us may have said that a signal is not for us, as shells do for background jobs.
@@ -25,6 +25,9 @@ void catch_stop_signals(void)
             sigaction(signals[i], &action, NULL);
         }
     }
+    // A reader that goes away is a failed write, with its message and its cleaning up, not an end in the middle.
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignored, NULL);
 }
 
 int stop_signal(void)

@@ -28,6 +28,7 @@ typedef struct Settings {
     bool device_given;
     uint32_t frames, formats, save_every;
     bool frames_given, formats_given, save_every_given, quiet;
+    bool on_stdout; // something that was asked for goes there, and words do not
     const char *folder, *summary, *statistics, *save_state, *resume;
 } Settings;
 
@@ -68,7 +69,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          NULL, 0, 0, NULL},
         {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
-        {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
+        {"summary", OPTION_TEXT, &s->summary, "FILE",
+         "Write a JSON object about the run when it ends; - is standard output, here and for --statistics", NULL, 0, 0,
          NULL},
         {"statistics", OPTION_TEXT, &s->statistics, "FILE", "Write density, energy, momentum, ... of each frame as CSV",
          NULL, 0, 0, NULL},
@@ -89,8 +91,16 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
 }
 
 // What one option cannot know of another. Returns STATUS_FINE or STATUS_USAGE.
-static int check_settings(const Settings *s)
+static int check_settings(Settings *s)
 {
+    const OutputOption outputs[] = {{"out", &s->folder, false},
+                                    {"save-state", &s->save_state, false},
+                                    {"summary", &s->summary, true},
+                                    {"statistics", &s->statistics, true}};
+    const int status = outputs_take_dash(usage.command, outputs, sizeof outputs / sizeof outputs[0], &s->on_stdout);
+    if (status != STATUS_FINE) {
+        return status;
+    }
     if (s->formats_given && s->folder == NULL) {
         return usage_error(usage.command, "--format needs --out DIR");
     }
@@ -139,7 +149,7 @@ static MoteResult check_state_path(const Run *run)
         result = make_folder_of(path); // as --out makes one
     }
     if (result == MOTE_OK) {
-        result = outputs_check_writable(path);
+        result = file_check_writable(path, false);
     }
     free(path);
     return result;
@@ -275,18 +285,20 @@ static MoteResult print_results(Run *run)
         return result;
     }
     const uint64_t frame = mote_simulation_frame(run->simulation);
-    printf("%s at frame %" PRIu64 " of %" PRIu64 ": %" PRIu64 " frames in %.2f s on %s, %" PRIu32
-           " particles, mean compression %.2f %%\n",
-           stop_signal() != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
-           clock_seconds() - run->start, mote_world_backend(mote_simulation_world(run->simulation)),
-           statistics.particles, 100.0 * statistics.density_error_mean);
+    FILE *words = s->on_stdout ? stderr : stdout;
+    fprintf(words,
+            "%s at frame %" PRIu64 " of %" PRIu64 ": %" PRIu64 " frames in %.2f s on %s, %" PRIu32
+            " particles, mean compression %.2f %%\n",
+            stop_signal() != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
+            clock_seconds() - run->start, mote_world_backend(mote_simulation_world(run->simulation)),
+            statistics.particles, 100.0 * statistics.density_error_mean);
     const struct {
         const char *what, *path;
     } rows[] = {
         {"Frames", s->folder}, {"Statistics", s->statistics}, {"State", s->save_state}, {"Summary", s->summary}};
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].path != NULL) {
-            printf("%s: %s\n", rows[i].what, rows[i].path);
+            fprintf(words, "%s: %s\n", rows[i].what, rows[i].path);
         }
     }
     return MOTE_OK;

@@ -337,7 +337,7 @@ MoteResult mote_scene_load(const char *path, const char *const *overrides, uint3
     *out = NULL;
     char *text;
     size_t size;
-    MoteResult result = file_read(path, FILE_LIMIT, &text, &size);
+    MoteResult result = file_read_argument(path, FILE_LIMIT, &text, &size);
     if (result != MOTE_OK) {
         return result;
     }

@@ -1,6 +1,7 @@
 #include "scene/meshes.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,7 @@
 // The folder of the scene file, from malloc; NULL if there is no memory.
 static char *folder_of(const MoteScene *scene)
 {
-    const char *slash = strrchr(scene->path, '/');
-    const size_t length = slash != NULL ? (size_t)(slash - scene->path) + (slash == scene->path) : 0;
+    const size_t end = file_folder_length(scene->path), length = end > 1 ? end - 1 : end;
     char *folder = calloc(1, length + 1);
     if (folder != NULL) {
         memcpy(folder, scene->path, length);

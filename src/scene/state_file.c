@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "state files are written from memory as it is");
 
@@ -219,17 +218,8 @@ typedef struct Reader {
 
 static MoteResult reader_open(Reader *reader, const char *path)
 {
-    *reader = (Reader){.path = path, .stream = fopen(path, "rb")};
-    if (reader->stream == NULL) {
-        return mote_fail(MOTE_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
-    }
-    struct stat status;
-    if (fstat(fileno(reader->stream), &status) != 0 || !S_ISREG(status.st_mode)) {
-        fclose(reader->stream);
-        return mote_fail(MOTE_ERROR_IO, "%s: is not a regular file", path);
-    }
-    reader->size = (uint64_t)status.st_size;
-    return MOTE_OK;
+    *reader = (Reader){.path = path};
+    return file_open_input(path, &reader->stream, &reader->size);
 }
 
 // Sizes come from the file, so they are held against what is left of it before any memory is asked for.
