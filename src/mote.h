@@ -36,10 +36,20 @@ typedef enum MoteResult {
     MOTE_ERROR_MEMORY,      // the host or the device has no memory left
     MOTE_ERROR_UNAVAILABLE, // the backend or device asked for is not on this machine
     MOTE_ERROR_UNSTABLE,    // the simulation produced a value that is not finite
+    MOTE_ERROR_STOPPED,     // the callback of mote_stop_when said so
 } MoteResult;
 
 // What went wrong in this thread's last failed call: one or more lines, without a trailing newline.
 MOTE_API const char *mote_error_message(void);
+
+// Long calls of this thread ask `asks`, between two kernels or so, whether they are to end: loading scenes, making
+// fields and simulations, steps and frames, pictures of many samples. Once it says true they return MOTE_ERROR_STOPPED,
+// soon. It must be quick, and threads of Mote's own may ask it, too. NULL, as at first: nobody is asked; calls that are
+// to be done although it would say true need that. Of what was to be made nothing is there then.
+// mote_simulation_advance_frame leaves the simulation as it was before the call, or goes on to the frame's end where
+// that is near. A world stopped within mote_world_steps can only be destroyed.
+typedef bool MoteStopCallback(void *context);
+MOTE_API void mote_stop_when(MoteStopCallback *asks, void *context);
 
 typedef struct MoteVec3 {
     float x, y, z;

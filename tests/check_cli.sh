@@ -320,6 +320,43 @@ PYTHON
 says "Interrupted at frame"
 has stopped.json 's["interrupted"] is True and s["frames"] < 1000000'
 [[ -s stopped.state && -s stopped.csv ]] || fail "state and statistics should be there after an interruption"
+# A hangup is an end like the others; a frame that takes long is dropped; a scene that is being made is, too.
+python3 - "$mote" <<'PYTHON' || fail "the interruption of long frames"
+import json, signal, subprocess, sys, time
+long = "--set solver.substeps=1000 --set solver.iterations=200 --set solver.spacing=0.03 --threads 1 --backend cpu "
+long += "--statistics long.csv --save-state long.state --summary long.json"
+json.dump({"solver": {"spacing": 0.05}, "colliders": [{"shape": "mesh", "mesh": "shape:torus", "cell_size": 0.002}]},
+          open("large.json", "w"))
+for arguments, number in [("simulate drop.json " + long, 1), ("simulate drop.json " + long, 15),
+                          ("simulate large.json --backend cpu", 2)]:
+    process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    time.sleep(2)
+    assert process.poll() is None, arguments + ": was not long"
+    start = time.time()
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number, process.returncode
+    seconds = time.time() - start
+    assert seconds < 5, "%s: %g s until it ended" % (arguments, seconds) # 0.1 s on a machine that does nothing else
+PYTHON
+has long.json 's["interrupted"] is True and s["frames"] == 0'
+(($(wc -l <long.csv) == 2)) || fail "the statistics of frame 0"
+expect 0 simulate drop.json --set solver.substeps=1000 --set solver.iterations=200 --set solver.spacing=0.03 \
+    --resume long.state --frames 0 --quiet
+# What a run leaves that is killed, the next one in the folder removes.
+mkdir killed
+python3 - "$mote" <<'PYTHON' || fail "the killed run"
+import glob, subprocess, sys, time
+process = subprocess.Popen([sys.argv[1]] + "simulate drop.json --frames 1000000 --statistics killed/run.csv --quiet".split())
+deadline = time.time() + 60
+while not glob.glob("killed/run.csv.*") and time.time() < deadline:
+    time.sleep(0.05)
+process.kill()
+process.wait()
+assert len(glob.glob("killed/run.csv.mote-*.partial")) == 1, glob.glob("killed/*")
+PYTHON
+expect 0 simulate drop.json --frames 1 --summary killed/other.json --quiet
+[[ $(ls killed) == other.json ]] || fail "left by a killed run: $(ls killed)"
 
 [[ -z $(find . -name '*.partial') ]] || fail "temporary files were left: $(find . -name '*.partial')"
 echo "$checks runs of mote as expected"

@@ -215,7 +215,9 @@ static MoteResult draw(Run *run, uint32_t samples)
     MoteRenderScene look;
     MoteResult result = mote_simulation_render_scene(run->simulation, s->camera, &look);
     if (result == MOTE_OK) {
+        stop_long_calls(true);
         result = mote_renderer_draw(run->renderer, mote_simulation_world(run->simulation), &look, &picture);
+        stop_long_calls(false);
     }
     run->drawing += clock_seconds() - start;
     return result;
@@ -328,7 +330,7 @@ static void show_progress(Run *run, uint64_t done)
 static MoteResult advance(Run *run)
 {
     const double start = clock_seconds();
-    const MoteResult result = mote_simulation_advance_frame(run->simulation);
+    const MoteResult result = advance_or_stop(run->simulation);
     run->simulating += clock_seconds() - start;
     return result;
 }
@@ -462,6 +464,7 @@ static MoteResult run_and_report(Run *run)
         report_backend(run->simulation, s->backend.backend);
     }
     MoteResult result = draw_frames(run);
+    result = result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // the frame is dropped
     if (result != MOTE_OK) {
         report_failure(run);
         return result;
@@ -486,7 +489,9 @@ static int render(Run *run)
 {
     run->start = clock_seconds();
     catch_stop_signals();
+    stop_long_calls(true);
     MoteResult result = prepare(run);
+    stop_long_calls(false);
     if (result == MOTE_OK) {
         result = run_and_report(run);
     } else {
@@ -503,7 +508,7 @@ static int render(Run *run)
         result = mote_fail(MOTE_ERROR_UNAVAILABLE, "the validation layers had messages at the end, see above");
         command_failed();
     }
-    return result == MOTE_OK ? status_of_run() : STATUS_FAILED;
+    return result == MOTE_OK ? status_of_run() : status_of_failure(result);
 }
 
 int command_render(int argc, char **argv)

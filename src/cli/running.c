@@ -30,9 +30,33 @@ void catch_stop_signals(void)
     sigaction(SIGPIPE, &ignored, NULL);
 }
 
+static bool is_asked_to_stop(void *context)
+{
+    (void)context;
+    return caught != 0;
+}
+
+void stop_long_calls(bool stop)
+{
+    mote_stop_when(stop ? is_asked_to_stop : NULL, NULL);
+}
+
+MoteResult advance_or_stop(MoteSimulation *simulation)
+{
+    stop_long_calls(true);
+    const MoteResult result = mote_simulation_advance_frame(simulation);
+    stop_long_calls(false);
+    return result;
+}
+
 int stop_signal(void)
 {
     return (int)caught;
+}
+
+int status_of_failure(MoteResult result)
+{
+    return result == MOTE_ERROR_STOPPED ? status_of_run() : STATUS_FAILED;
 }
 
 int status_of_run(void)

@@ -15,8 +15,10 @@
 static const Usage usage = {
     .command = "simulate",
     .arguments = "SCENE",
-    .meaning = "Runs a scene file. Ctrl-C finishes the current frame, writes the state and the summary that were "
-               "asked for and ends with status 130; a second Ctrl-C ends at once.",
+    .meaning = "Runs a scene file, or standard input where SCENE is -. Ctrl-C finishes the current frame, or drops one "
+               "that takes "
+               "long, writes the state and the summary that were asked for and ends with status 130; a second Ctrl-C "
+               "ends at once.",
     .minimum_arguments = 1,
     .maximum_arguments = 1,
 };
@@ -230,7 +232,7 @@ static MoteResult run_frames(Run *run)
     char note[64];
     MoteResult result = write_frame(run);
     while (result == MOTE_OK && stop_signal() == 0 && mote_simulation_frame(run->simulation) < run->last_frame) {
-        result = mote_simulation_advance_frame(run->simulation);
+        result = advance_or_stop(run->simulation);
         if (result == MOTE_OK) {
             result = write_frame(run);
         }
@@ -240,7 +242,7 @@ static MoteResult run_frames(Run *run)
             progress_update(&run->progress, mote_simulation_frame(run->simulation), note);
         }
     }
-    return result;
+    return result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // it is where the last whole frame was
 }
 
 // ---- After the last frame ----
@@ -339,7 +341,9 @@ static int simulate(const Settings *settings)
 {
     Run run = {.settings = settings, .start = clock_seconds()};
     catch_stop_signals();
+    stop_long_calls(true);
     MoteResult result = prepare(&run);
+    stop_long_calls(false);
     if (result == MOTE_OK) {
         result = run_and_report(&run);
     } else {
@@ -348,10 +352,7 @@ static int simulate(const Settings *settings)
     file_writer_discard(&run.statistics); // if it was not committed
     mote_simulation_destroy(run.simulation);
     mote_scene_destroy(run.scene);
-    if (result != MOTE_OK) {
-        return STATUS_FAILED;
-    }
-    return status_of_run();
+    return result == MOTE_OK ? status_of_run() : status_of_failure(result);
 }
 
 int command_simulate(int argc, char **argv)

@@ -1,6 +1,7 @@
 #include "scene/bodies_build.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "scene/build.h"
 #include "scene/random.h"
 #include <math.h>
@@ -166,6 +167,10 @@ static MoteResult add_copies(const MoteScene *scene, uint32_t element, MoteWorld
     const uint32_t count = copies_of(body);
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
         const MoteTransform pose = copy_pose(body, i);
+        result = stop_check();
+        if (result != MOTE_OK) {
+            break;
+        }
         pose_model(model, &pose, positions, gradients);
         bodies->copies[bodies->copy_count] = (BodyCopy){.element = element, .number = i, .rotation = pose.rotation};
         result = mote_world_add_body(world, &described, NULL, NULL);

@@ -457,6 +457,19 @@ static MoteResult check_state(const char *path, const MoteSimulation *simulation
     return MOTE_OK;
 }
 
+static MoteResult state_restore(MoteSimulation *simulation, const State *state)
+{
+    const MoteResult result = world_snapshot_restore(simulation->world, &state->world);
+    if (result == MOTE_OK) { // nothing can fail from here on
+        simulation->steps = state->clock[CLOCK_STEPS];
+        simulation->failed = false;
+        for (uint32_t i = 0; i < state->emitter_count; i++) {
+            simulation->emitters[i] = (EmitterState){state->emitter_next[i], state->emitter_emitted[i]};
+        }
+    }
+    return result;
+}
+
 MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
 {
     Reader reader;
@@ -478,18 +491,40 @@ MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
         result = check_state(path, simulation, &state);
     }
     if (result == MOTE_OK) {
-        result = world_snapshot_restore(simulation->world, &state.world);
+        result = state_restore(simulation, &state);
         if (result != MOTE_OK) {
             mote_fail(result, "%s: %s", path, mote_error_message());
         }
     }
-    if (result == MOTE_OK) { // nothing can fail from here on
-        simulation->steps = state.clock[CLOCK_STEPS];
-        simulation->failed = false;
-        for (uint32_t i = 0; i < state.emitter_count; i++) {
-            simulation->emitters[i] = (EmitterState){state.emitter_next[i], state.emitter_emitted[i]};
-        }
-    }
     state_free(&state);
     return result;
+}
+
+// ---- In memory ----
+
+struct KeptState {
+    State state;
+};
+
+KeptState *simulation_keep_state(MoteSimulation *simulation)
+{
+    KeptState *kept = calloc(1, sizeof *kept);
+    if (kept != NULL && state_take(simulation, &kept->state) != MOTE_OK) {
+        free(kept);
+        kept = NULL;
+    }
+    return kept;
+}
+
+MoteResult simulation_restore_state(MoteSimulation *simulation, const KeptState *kept)
+{
+    return state_restore(simulation, &kept->state);
+}
+
+void simulation_drop_state(KeptState *kept)
+{
+    if (kept != NULL) {
+        state_free(&kept->state);
+        free(kept);
+    }
 }
