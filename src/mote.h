@@ -579,7 +579,7 @@ typedef struct MoteSimulation MoteSimulation;
 MOTE_API MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options,
                                            MoteSimulation **out);
 MOTE_API void mote_simulation_destroy(MoteSimulation *simulation);
-MOTE_API MoteResult mote_simulation_advance_frame(MoteSimulation *simulation);
+MOTE_API MoteResult mote_simulation_advance_frame(MoteSimulation *simulation); // see mote_stop_when, too
 MOTE_API MoteWorld *mote_simulation_world(MoteSimulation *simulation);
 MOTE_API uint64_t mote_simulation_frame(const MoteSimulation *simulation);
 MOTE_API double mote_simulation_time(const MoteSimulation *simulation); // s

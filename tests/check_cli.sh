@@ -282,6 +282,26 @@ warns "--out cannot be '-'"
 expect 2 render drop.json --out -
 warns "--out cannot be '-'"
 
+# A disk that is full in the middle of a run, where a namespace of our own can have one: an error, what was written
+# before is whole, and nothing is left of the rest.
+if unshare -rm true 2>/dev/null; then
+    mkdir full
+    for outputs in '--save-state full/{frame}.state --every 1' '--out full --format ply,vtk,bgeo' \
+        '--statistics full/run.csv'; do
+        status=0
+        # shellcheck disable=SC2016,SC2086 # the inner shell's arguments; the outputs are several
+        unshare -rm sh -c 'mount -t tmpfs -o size=120k none full && "$@"; status=$?; ls full
+            last=$(ls full/*.state 2>/dev/null | tail -n 1)
+            [ -z "$last" ] || "$1" simulate drop.json --resume "$last" --frames 1000 --statistics - --quiet >last || exit 9
+            exit $status' sh "$mote" simulate drop.json --frames 1000 --backend cpu --quiet $outputs \
+            >stdout 2>stderr || status=$?
+        ((status == 1)) || fail "a full disk: status $status with $outputs"
+        warns "No space left on device"
+        ! grep -q partial stdout || fail "a full disk: a part of a file was left"
+    done
+    (($(wc -l <last) > 2)) || fail "the last state before the disk was full could not be resumed"
+fi
+
 # ---- Inputs that are no files are refused at once; a scene may come through a pipe
 cat >special/fifo_sky.json <<'JSON'
 {

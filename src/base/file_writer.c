@@ -394,11 +394,33 @@ MoteResult file_writer_open_regular(FileWriter *writer, const char *path)
 
 // ---- Closing ----
 
-MoteResult file_writer_check(FileWriter *writer)
+// Why a write failed some time ago: stdio only remembers that it did. More bytes after those, in a file that nobody
+// will see, most likely fail for the same reason.
+static int find_reason(const FileWriter *writer)
+{
+    static const char bytes[1 << 16];
+    for (int i = 0; i < 2 && writer->temporary_path != NULL; i++) { // the first may find room for a part
+        if (write(writer->lock, bytes, sizeof bytes) < 0) {
+            return errno;
+        }
+    }
+    return EIO;
+}
+
+// What went wrong with the stream so far, as an errno; 0: nothing. Flushes it if asked.
+static int stream_error(const FileWriter *writer, bool flush)
 {
     errno = 0;
-    const bool failed = (writer->temporary_path == NULL && fflush(writer->stream) != 0) || ferror(writer->stream);
-    return failed ? file_fail("write", writer->path, errno != 0 ? errno : EIO) : MOTE_OK;
+    if (flush && fflush(writer->stream) != 0) {
+        return errno != 0 ? errno : find_reason(writer);
+    }
+    return ferror(writer->stream) ? find_reason(writer) : 0;
+}
+
+MoteResult file_writer_check(FileWriter *writer)
+{
+    const int error = stream_error(writer, writer->temporary_path == NULL);
+    return error != 0 ? file_fail("write", writer->path, error) : MOTE_OK;
 }
 
 // Gives the new file the permissions, and if it may, the owner of the one that it replaces.
@@ -445,11 +467,7 @@ static int finish_temporary(FileWriter *writer, int error)
 
 MoteResult file_writer_commit(FileWriter *writer)
 {
-    int error = 0;
-    errno = 0;
-    if (fflush(writer->stream) != 0 || ferror(writer->stream)) {
-        error = errno != 0 ? errno : EIO;
-    }
+    int error = stream_error(writer, true);
     if (writer->temporary_path != NULL) {
         error = finish_temporary(writer, error);
     } else {

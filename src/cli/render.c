@@ -489,6 +489,9 @@ static int render(Run *run)
 {
     run->start = clock_seconds();
     catch_stop_signals();
+    if (run->settings->quiet) {
+        quiet_drivers();
+    }
     stop_long_calls(true);
     MoteResult result = prepare(run);
     stop_long_calls(false);

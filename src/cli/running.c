@@ -2,9 +2,13 @@
 #include "cli/running.h"
 
 #include "cli/command.h"
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught;
 
@@ -62,6 +66,43 @@ int status_of_failure(MoteResult result)
 int status_of_run(void)
 {
     return caught != 0 ? 128 + (int)caught : STATUS_FINE;
+}
+
+// ---- Drivers ----
+
+enum { FOLDER_SIZE = 1024 };
+
+// Where Mesa keeps compiled shaders; false where nobody knows.
+static bool find_driver_cache(char folder[FOLDER_SIZE])
+{
+    const char *const names[] = {"MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR", "XDG_CACHE_HOME"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL) { // empty ones, too, are where some versions look
+            return snprintf(folder, FOLDER_SIZE, "%s", value) < FOLDER_SIZE;
+        }
+    }
+    const struct passwd *user = getpwuid(geteuid()); // as Mesa does, whatever HOME says
+    return user != NULL && snprintf(folder, FOLDER_SIZE, "%s/.cache", user->pw_dir) < FOLDER_SIZE;
+}
+
+static bool is_writable_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(path, W_OK | X_OK) == 0;
+}
+
+void quiet_drivers(void)
+{
+    char folder[FOLDER_SIZE];
+    bool usable = find_driver_cache(folder);
+    if (usable && mkdir(folder, 0700) != 0) { // Mesa makes this one folder, not those above it
+        usable = is_writable_folder(folder);
+    }
+    if (!usable) {
+        setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
+        setenv("MESA_GLSL_CACHE_DISABLE", "true", 0); // of Mesa before 21.3
+    }
 }
 
 int check_overrides(const char *command, const OptionList *overrides)

@@ -21,6 +21,10 @@ int status_of_failure(MoteResult result);
 // What the table of options cannot say of --set. Returns STATUS_FINE or STATUS_USAGE.
 int check_overrides(const char *command, const OptionList *overrides);
 
+// With --quiet: Mesa's drivers say on standard error, each time, that they cannot use the user's cache folder. Where
+// that is so, they are told to do without. To be called before anything asks for Vulkan, and before there are threads.
+void quiet_drivers(void);
+
 // Says in one line if a better backend than the one that "auto" chose is missing, and why.
 void report_backend(MoteSimulation *simulation, const char *asked);
 

@@ -341,6 +341,9 @@ static int simulate(const Settings *settings)
 {
     Run run = {.settings = settings, .start = clock_seconds()};
     catch_stop_signals();
+    if (settings->quiet) {
+        quiet_drivers();
+    }
     stop_long_calls(true);
     MoteResult result = prepare(&run);
     stop_long_calls(false);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/stop.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ MoteResult scene_mesh_load(MoteScene *scene, const char *name, const char **refe
     MoteResult result = mesh != NULL && folder != NULL
                             ? MOTE_OK
                             : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a mesh", scene->path);
+    result = result == MOTE_OK ? stop_check() : result;
     if (result == MOTE_OK) {
         memcpy(mesh->reference, name, length + 1);
         result = mesh_load(name, folder, &mesh->mesh);
