@@ -81,7 +81,7 @@ static MoteResult resize(MoteWorld *world, Capacity kind, uint64_t after, uint64
     MoteResult result = MOTE_OK;
 #define BUFFER(type, name, capacity)                                                                                   \
     if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                            \
-        result = stop_check(); /* memory for millions of particles takes seconds */                                    \
+        result = after > before ? stop_check() : MOTE_OK; /* new memory takes seconds for millions of particles */     \
         result = result == MOTE_OK ? resize_one(world, &world->view.name, sizeof(type), before, after, keep) : result; \
     }
 #include "kernels/view.def"
