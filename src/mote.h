@@ -36,10 +36,20 @@ typedef enum MoteResult {
     MOTE_ERROR_MEMORY,      // the host or the device has no memory left
     MOTE_ERROR_UNAVAILABLE, // the backend or device asked for is not on this machine
     MOTE_ERROR_UNSTABLE,    // the simulation produced a value that is not finite
+    MOTE_ERROR_STOPPED,     // the callback of mote_stop_when said so
 } MoteResult;
 
 // What went wrong in this thread's last failed call: one or more lines, without a trailing newline.
 MOTE_API const char *mote_error_message(void);
+
+// Long calls of this thread ask `asks`, between two kernels or so, whether they are to end: loading scenes, making
+// fields and simulations, steps and frames, pictures of many samples. Once it says true they return MOTE_ERROR_STOPPED,
+// soon. It must be quick, and threads of Mote's own may ask it, too. NULL, as at first: nobody is asked; calls that are
+// to be done although it would say true need that. Of what was to be made nothing is there then.
+// mote_simulation_advance_frame leaves the simulation as it was before the call, or goes on to the frame's end where
+// that is near. A world stopped within mote_world_steps can only be destroyed.
+typedef bool MoteStopCallback(void *context);
+MOTE_API void mote_stop_when(MoteStopCallback *asks, void *context);
 
 typedef struct MoteVec3 {
     float x, y, z;
@@ -580,7 +590,8 @@ MOTE_API uint64_t mote_world_host_waits(const MoteWorld *world);
 
 typedef struct MoteScene MoteScene;
 
-// Loads a scene file (docs/scene-format.md). Each override is "path=value", as in "solver.iterations=10".
+// Loads a scene file (docs/scene-format.md); "-" is standard input. Each override is "path=value", as in
+// "solver.iterations=10".
 MOTE_API MoteResult mote_scene_load(const char *path, const char *const *overrides, uint32_t override_count,
                                     MoteScene **out);
 MOTE_API void mote_scene_destroy(MoteScene *scene);
@@ -592,7 +603,7 @@ typedef struct MoteSimulation MoteSimulation;
 MOTE_API MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options,
                                            MoteSimulation **out);
 MOTE_API void mote_simulation_destroy(MoteSimulation *simulation);
-MOTE_API MoteResult mote_simulation_advance_frame(MoteSimulation *simulation);
+MOTE_API MoteResult mote_simulation_advance_frame(MoteSimulation *simulation); // see mote_stop_when, too
 MOTE_API MoteWorld *mote_simulation_world(MoteSimulation *simulation);
 MOTE_API uint64_t mote_simulation_frame(const MoteSimulation *simulation);
 MOTE_API double mote_simulation_time(const MoteSimulation *simulation); // s

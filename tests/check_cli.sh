@@ -231,6 +231,105 @@ expect 1 simulate hostile.json --frames 1
 warns 'expected a mesh: hostile.off: cannot be read as a mesh: its importer crashed (it aborted)'
 [[ $(wc -l <"$work/stderr") == 1 ]] || fail "expected one line"
 
+# ---- Outputs that are no files
+mkdir special special/elsewhere
+# Links are followed; what they lead to is replaced, with its permissions.
+echo old >special/elsewhere/run.csv
+chmod 640 special/elsewhere/run.csv
+ln -s elsewhere/run.csv special/link.csv
+ln -s elsewhere/summary.json special/dangling.json
+expect 0 simulate drop.json --frames 1 --statistics special/link.csv --summary special/dangling.json --quiet
+[[ -L special/link.csv && -L special/dangling.json ]] || fail "links were replaced"
+[[ $(stat -c %a special/elsewhere/run.csv) == 640 ]] || fail "permissions changed"
+(($(wc -l <special/elsewhere/run.csv) == 3)) || fail "the link's target was not written"
+has special/elsewhere/summary.json 's["frames"] == 1'
+expect 0 simulate drop.json --frames 2 --summary special/dangling.json --quiet
+has special/elsewhere/summary.json 's["frames"] == 2'
+ln -s loop.json special/loop.json
+expect 1 simulate drop.json --frames 1 --summary special/loop.json
+warns "special/loop.json: cannot write: Too many levels of symbolic links"
+# FIFOs get the bytes as they come; formats that cannot do that refuse them.
+mkfifo special/fifo
+cat special/fifo >special/fifo.csv &
+reader=$!
+expect 0 simulate drop.json --frames 2 --statistics special/fifo --quiet
+wait $reader
+[[ -p special/fifo ]] || fail "the FIFO was replaced"
+(($(wc -l <special/fifo.csv) == 4)) || fail "the FIFO's reader got $(wc -l <special/fifo.csv) lines"
+(head -c 10 special/fifo >/dev/null) &
+reader=$!
+expect 1 simulate drop.json --frames 100000 --statistics special/fifo --quiet # and does not end by a signal
+warns "special/fifo: cannot write: Broken pipe"
+wait $reader
+# Devices: nodes of our own, which only root may make. The error comes with the first frame, not after the last.
+if mknod special/full c 1 7 2>/dev/null && mknod special/null c 1 3 && true 2>/dev/null >special/null; then
+    expect 1 simulate drop.json --frames 100000 --statistics special/full
+    warns "special/full: cannot write: No space left on device"
+    expect 1 simulate drop.json --frames 1 --summary special/full
+    warns "special/full: cannot write: No space left on device"
+    expect 0 simulate drop.json --frames 1 --statistics special/null --save-state special/null --quiet
+    expect 1 schema --schema special/full
+    [[ -c special/full && -c special/null ]] || fail "a device node was replaced"
+fi
+# Standard output: then the words for people go to standard error.
+expect 0 simulate drop.json --frames 2 --statistics -
+(($(wc -l <stdout) == 4)) || fail "statistics on standard output"
+warns "Done at frame 2"
+expect 0 simulate drop.json --frames 2 --summary -
+cp stdout special/summary.json
+has special/summary.json 's["frames"] == 2'
+expect 0 schema --schema -
+cmp stdout "$source_folder/scenes/schema.json" || fail "the schema on standard output"
+expect 2 simulate drop.json --summary - --statistics -
+warns "--summary and --statistics cannot both go to standard output"
+expect 2 simulate drop.json --save-state -
+warns "--save-state cannot be '-'"
+expect 2 simulate drop.json --out -
+warns "--out cannot be '-'"
+expect 2 render drop.json --out -
+warns "--out cannot be '-'"
+
+# A disk that is full in the middle of a run, where a namespace of our own can have one: an error, what was written
+# before is whole, and nothing is left of the rest.
+if unshare -rm true 2>/dev/null; then
+    mkdir full
+    for outputs in '--save-state full/{frame}.state --every 1' '--out full --format ply,vtk,bgeo' \
+        '--statistics full/run.csv'; do
+        status=0
+        # shellcheck disable=SC2016,SC2086 # the inner shell's arguments; the outputs are several
+        unshare -rm sh -c 'mount -t tmpfs -o size=120k none full && "$@"; status=$?; ls full
+            last=$(ls full/*.state 2>/dev/null | tail -n 1)
+            [ -z "$last" ] || "$1" simulate drop.json --resume "$last" --frames 1000 --statistics - --quiet >last || exit 9
+            exit $status' sh "$mote" simulate drop.json --frames 1000 --backend cpu --quiet $outputs \
+            >stdout 2>stderr || status=$?
+        ((status == 1)) || fail "a full disk: status $status with $outputs"
+        warns "No space left on device"
+        ! grep -q partial stdout || fail "a full disk: a part of a file was left"
+    done
+    (($(wc -l <last) > 2)) || fail "the last state before the disk was full could not be resumed"
+fi
+
+# ---- Inputs that are no files are refused at once; a scene may come through a pipe
+cat >special/fifo_sky.json <<'JSON'
+{
+  "sky": { "kind": "image",
+           "image": "fifo" }
+}
+JSON
+expect 1 validate special/fifo
+warns "special/fifo: is a FIFO, expected a file"
+expect 1 validate special/fifo_sky.json
+warns "special/fifo_sky.json:3:21: sky.image: found \"fifo\", expected a file that can be read: it is a FIFO (special/fifo)"
+expect 1 simulate drop.json --resume special/fifo
+warns "special/fifo: is a FIFO, expected a file"
+"$mote" validate - <drop.json >stdout || fail "a scene on standard input"
+says "-: valid"
+cat drop.json | "$mote" validate /dev/stdin >stdout || fail "a scene through a pipe"
+"$mote" validate <(cat drop.json) >stdout || fail "a scene from another program"
+# What it names is then looked for in the present folder.
+(cd special && ! "$mote" validate - <fifo_sky.json 2>../stderr) || fail "a FIFO of a scene on standard input"
+warns "it is a FIFO (fifo)"
+
 # ---- Interrupted: the frame is finished, then state and summary are written
 # (Python starts it, because a shell's background jobs ignore SIGINT.)
 python3 - "$mote" <<'PYTHON' || fail "the interruption"
@@ -248,6 +347,43 @@ PYTHON
 says "Interrupted at frame"
 has stopped.json 's["interrupted"] is True and s["frames"] < 1000000'
 [[ -s stopped.state && -s stopped.csv ]] || fail "state and statistics should be there after an interruption"
+# A hangup is an end like the others; a frame that takes long is dropped; a scene that is being made is, too.
+python3 - "$mote" <<'PYTHON' || fail "the interruption of long frames"
+import json, signal, subprocess, sys, time
+long = "--set solver.substeps=1000 --set solver.iterations=200 --set solver.spacing=0.03 --threads 1 --backend cpu "
+long += "--statistics long.csv --save-state long.state --summary long.json"
+json.dump({"solver": {"spacing": 0.05}, "colliders": [{"shape": "mesh", "mesh": "shape:torus", "cell_size": 0.002}]},
+          open("large.json", "w"))
+for arguments, number in [("simulate drop.json " + long, 1), ("simulate drop.json " + long, 15),
+                          ("simulate large.json --backend cpu", 2)]:
+    process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    time.sleep(2)
+    assert process.poll() is None, arguments + ": was not long"
+    start = time.time()
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number, process.returncode
+    seconds = time.time() - start
+    assert seconds < 5, "%s: %g s until it ended" % (arguments, seconds) # 0.1 s on a machine that does nothing else
+PYTHON
+has long.json 's["interrupted"] is True and s["frames"] == 0'
+(($(wc -l <long.csv) == 2)) || fail "the statistics of frame 0"
+expect 0 simulate drop.json --set solver.substeps=1000 --set solver.iterations=200 --set solver.spacing=0.03 \
+    --resume long.state --frames 0 --quiet
+# What a run leaves that is killed, the next one in the folder removes.
+mkdir killed
+python3 - "$mote" <<'PYTHON' || fail "the killed run"
+import glob, subprocess, sys, time
+process = subprocess.Popen([sys.argv[1]] + "simulate drop.json --frames 1000000 --statistics killed/run.csv --quiet".split())
+deadline = time.time() + 60
+while not glob.glob("killed/run.csv.*") and time.time() < deadline:
+    time.sleep(0.05)
+process.kill()
+process.wait()
+assert len(glob.glob("killed/run.csv.mote-*.partial")) == 1, glob.glob("killed/*")
+PYTHON
+expect 0 simulate drop.json --frames 1 --summary killed/other.json --quiet
+[[ $(ls killed) == other.json ]] || fail "left by a killed run: $(ls killed)"
 
 [[ -z $(find . -name '*.partial') ]] || fail "temporary files were left: $(find . -name '*.partial')"
 echo "$checks runs of mote as expected"

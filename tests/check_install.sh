@@ -22,8 +22,9 @@ if [[ $(cached MOTE_SANITIZE) == ON ]]; then
 fi
 
 cmake --install "$binary_dir" --prefix "$work/first" >/dev/null
-mv "$work/first" "$work/moved" # a prefix that no file was told
-prefix=$work/moved
+# A prefix that no file was told, and that quotes and escapes must be right for.
+mv "$work/first" "$work/möved and spaced"
+prefix="$work/möved and spaced"
 libraries=$prefix/$(cached CMAKE_INSTALL_LIBDIR)
 
 for file in bin/mote include/mote.h share/mote/scenes share/mote/shaders; do
@@ -59,18 +60,22 @@ if nm -D --defined-only "$libraries/libmote.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^
 fi
 
 version=$("$prefix/bin/mote" --version)
+"$prefix/bin/mote" simulate "$prefix/share/mote/scenes/dam_break_2d.json" --frames 1 --backend cpu --quiet \
+    --out "$work/ärger mit namen" || fail "the installed command does not run"
+[[ -s "$work/ärger mit namen/frame_000001.ply" ]] || fail "the installed command has written nothing"
 echo "Installed: $version"
 
 echo "CMake package:"
-cmake -S "$source_dir/tests/outside_program" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+build="$work/öut side"
+cmake -S "$source_dir/tests/outside_program" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$(cached CMAKE_C_COMPILER)" >"$work/log" 2>&1 ||
     { cat "$work/log"; fail "the outside program could not be configured"; }
-cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; fail "the outside program could not be built"; }
+cmake --build "$build" >"$work/log" 2>&1 || { cat "$work/log"; fail "the outside program could not be built"; }
 for program in drop_static drop_shared; do
-    echo "$program: $("$work/build/$program")"
+    echo "$program: $("$build/$program")"
 done
-readelf -d "$work/build/drop_shared" | grep -q 'NEEDED.*libmote\.so' || fail "drop_shared does not use libmote.so"
-if readelf -d "$work/build/drop_static" | grep -q 'NEEDED.*libmote'; then
+readelf -d "$build/drop_shared" | grep -q 'NEEDED.*libmote\.so' || fail "drop_shared does not use libmote.so"
+if readelf -d "$build/drop_static" | grep -q 'NEEDED.*libmote'; then
     fail "drop_static uses libmote.so"
 fi
 
@@ -78,11 +83,14 @@ echo "pkg-config:"
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 [[ "mote $(pkg-config --modversion mote)" == "$version" ]] || fail "mote.pc has another version than the command"
 compiler=$(cached CMAKE_C_COMPILER)
-read -ra shared_flags < <(pkg-config --cflags --libs mote)
+# pkg-config puts a backslash before each byte that could be something else: for a shell that does not know UTF-8.
+export LC_ALL=C
+shared_flags=() static_flags=()
+eval "shared_flags=($(pkg-config --cflags --libs mote))"
 "$compiler" "$source_dir/tests/outside_program/drop.c" "${shared_flags[@]}" -lm -o "$work/drop_shared"
 echo "shared: $(LD_LIBRARY_PATH=$libraries "$work/drop_shared")"
 # -lmote would find libmote.so first: the archive is asked for by its file name.
-read -ra static_flags < <(pkg-config --static --cflags --libs mote | sed 's/-lmote\b/-l:libmote.a/')
+eval "static_flags=($(pkg-config --static --cflags --libs mote | sed 's/-lmote\b/-l:libmote.a/'))"
 if [[ " ${static_flags[*]} " == *" -lcudart_static "* ]]; then
     toolkit=$(dirname "$(dirname "$(readlink -f "$(cached CMAKE_CUDA_COMPILER)")")")
     static_flags+=("-L$toolkit/lib64")

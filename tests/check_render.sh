@@ -254,6 +254,14 @@ draw 1 --from states --out nothing
 warns "two states of frame 4"
 absent nothing
 
+# ---- Standard output, and a driver whose cache folder cannot be used
+"$mote" render "$scene" --size 64x36 --frames :2 --out piped --still - >still.png 2>stderr || fail "a still on standard output"
+[[ $(head -c 4 still.png | tail -c 3) == PNG ]] || fail "the still is no PNG: $(file still.png)"
+cmp still.png piped/frame_000001.png || fail "the still on standard output"
+warns "Still: /dev/stdout, frame 1"
+XDG_CACHE_HOME=/dev/null/nothing expect 0 render "$scene" --size 64x36 --frames 0 --out quiet.png --quiet
+silent
+
 # ---- Files that cannot be written
 echo file >plain_file
 draw 1 --frames 0 --out plain_file/folder
@@ -274,11 +282,13 @@ if unshare -rm true 2>/dev/null; then
     ! grep -q partial stdout || fail "a full disk: a part of a file was left"
     status=0
     # shellcheck disable=SC2016
-    unshare -rm sh -c 'mount -t tmpfs -o size=4k none full && "$@"; status=$?; ls full; exit $status' sh \
+    unshare -rm sh -c 'mount -t tmpfs -o size=8k none full && echo precious >full/film.mp4 && "$@"; status=$?; ls full
+        cat full/film.mp4; exit $status' sh \
         "$mote" render "$scene" --size 640x360 --frames :12 --out full/film.mp4 --quiet >stdout 2>stderr || status=$?
     ((status == 1)) || fail "a film on a full disk: status $status"
     warns "No space left on device"
-    [[ ! -s stdout ]] || fail "a film on a full disk left $(cat stdout)"
+    [[ $(cat stdout) == "film.mp4
+precious" ]] || fail "a film on a full disk left $(cat stdout)"
     for out in frames film.mp4; do
         status=0
         # shellcheck disable=SC2016

@@ -63,14 +63,6 @@ static inline uint32_t decode_mutations(const uint8_t *bytes, size_t size, uint3
     return refused;
 }
 
-// A device that is always full takes the place of the writer's temporary file.
-static inline void fixture_fill_disk_for(const char *name)
-{
-    char link[512];
-    snprintf(link, sizeof link, "%s.%ld.partial", fixture_path(name), (long)getpid());
-    assert_int_equal(symlink("/dev/full", link), 0);
-}
-
 // From here on a file may not grow beyond `bytes`; RLIM_INFINITY takes the limit away.
 static inline void fixture_limit_file_size(rlim_t bytes)
 {

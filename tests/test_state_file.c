@@ -280,7 +280,7 @@ static void foreign_files_are_refused(void **state)
     assert_int_equal(mote_simulation_load(simulation, fixture_path("missing.state")), MOTE_ERROR_IO);
     expect_message("missing.state");
     assert_int_equal(mote_simulation_load(simulation, fixture_folder), MOTE_ERROR_IO);
-    expect_message("not a regular file");
+    expect_message("is a folder, expected a file");
     assert_true(fixture_hash(&damage.running) == damage.hash);
     damage_stop(&damage);
 }

@@ -2,32 +2,111 @@
 #include "base/file.h"
 
 #include "base/error.h"
+#include "base/file_private.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static MoteResult fail_with_errno(const char *what, const char *path, int error)
+MoteResult file_fail(const char *what, const char *path, int error)
 {
     return mote_fail(error == ENOMEM ? MOTE_ERROR_MEMORY : MOTE_ERROR_IO, "%s: cannot %s: %s", path, what,
                      strerror(error));
 }
 
-MoteResult file_read(const char *path, size_t limit, char **bytes, size_t *size)
+const char *file_kind(mode_t mode)
 {
-    *bytes = NULL;
-    *size = 0;
-    FILE *stream = fopen(path, "rb");
-    if (stream == NULL) {
-        return fail_with_errno("open", path, errno);
+    return S_ISREG(mode)    ? NULL
+           : S_ISDIR(mode)  ? "a folder"
+           : S_ISFIFO(mode) ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISCHR(mode)  ? "a character device"
+           : S_ISBLK(mode)  ? "a block device"
+                            : "no regular file";
+}
+
+// A number of digits alone, below a million; -1 otherwise.
+static int small_number(const char *text)
+{
+    int number = 0;
+    const char *c = text;
+    for (; *c >= '0' && *c <= '9' && number < 100000; c++) {
+        number = 10 * number + (*c - '0');
     }
+    return c > text && *c == '\0' ? number : -1;
+}
+
+int file_descriptor_of(const char *path)
+{
+    static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(path, names[i]) == 0) {
+            return i;
+        }
+    }
+    char own[48];
+    snprintf(own, sizeof own, "/proc/%ld/fd/", (long)getpid());
+    const char *const folders[] = {"/dev/fd/", "/proc/self/fd/", own};
+    for (int i = 0; i < 3; i++) {
+        const size_t length = strlen(folders[i]);
+        if (strncmp(path, folders[i], length) == 0) {
+            return small_number(path + length);
+        }
+    }
+    return -1;
+}
+
+size_t file_folder_length(const char *path)
+{
+    const char *slash = file_descriptor_of(path) < 0 ? strrchr(path, '/') : NULL;
+    return slash != NULL ? (size_t)(slash + 1 - path) : 0;
+}
+
+// ---- Reading ----
+
+static MoteResult refuse_kind(const char *path, mode_t mode)
+{
+    return mote_fail(MOTE_ERROR_IO, "%s: is %s, expected a file", path, file_kind(mode));
+}
+
+// Looks before it opens, since opening alone does things to some devices and waits at a FIFO; and again after, since
+// another may have taken the name meanwhile.
+MoteResult file_open_input(const char *path, FILE **stream, uint64_t *size)
+{
+    *stream = NULL;
     struct stat status;
-    if (fstat(fileno(stream), &status) == 0 && S_ISDIR(status.st_mode)) {
-        fclose(stream);
-        return mote_fail(MOTE_ERROR_IO, "%s: is a folder, expected a file", path);
+    if (stat(path, &status) != 0) {
+        return file_fail("open", path, errno);
     }
-    // Read in growing pieces rather than trusting a size: pipes have none.
+    if (!S_ISREG(status.st_mode)) {
+        return refuse_kind(path, status.st_mode);
+    }
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return file_fail("open", path, errno);
+    }
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(descriptor);
+        return refuse_kind(path, status.st_mode);
+    }
+    *stream = fdopen(descriptor, "rb");
+    if (*stream == NULL) {
+        const int error = errno;
+        close(descriptor);
+        return file_fail("open", path, error);
+    }
+    if (size != NULL) {
+        *size = (uint64_t)status.st_size;
+    }
+    return MOTE_OK;
+}
+
+// Reads to the end in growing pieces rather than trusting a size: pipes have none. Closes the stream.
+static MoteResult read_stream(FILE *stream, const char *path, size_t limit, char **bytes, size_t *size)
+{
     size_t capacity = 1u << 16, length = 0;
     char *data = malloc(capacity + 1);
     while (data != NULL) {
@@ -52,7 +131,7 @@ MoteResult file_read(const char *path, size_t limit, char **bytes, size_t *size)
     }
     if (error != 0) {
         free(data);
-        return fail_with_errno("read", path, error);
+        return file_fail("read", path, error);
     }
     if (limit != 0 && length > limit) {
         free(data);
@@ -64,67 +143,43 @@ MoteResult file_read(const char *path, size_t limit, char **bytes, size_t *size)
     return MOTE_OK;
 }
 
-MoteResult file_writer_open(FileWriter *writer, const char *path)
+MoteResult file_read(const char *path, size_t limit, char **bytes, size_t *size)
 {
-    *writer = (FileWriter){0};
-    const size_t length = strlen(path);
-    writer->path = malloc(length + 1);
-    writer->temporary_path = malloc(length + 32);
-    if (writer->path == NULL || writer->temporary_path == NULL) {
-        file_writer_discard(writer);
-        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to write it", path);
+    *bytes = NULL;
+    *size = 0;
+    FILE *stream;
+    const MoteResult result = file_open_input(path, &stream, NULL);
+    return result == MOTE_OK ? read_stream(stream, path, limit, bytes, size) : result;
+}
+
+MoteResult file_read_argument(const char *path, size_t limit, char **bytes, size_t *size)
+{
+    const int named = strcmp(path, "-") == 0 ? STDIN_FILENO : file_descriptor_of(path);
+    if (named < 0) {
+        return file_read(path, limit, bytes, size);
     }
-    memcpy(writer->path, path, length + 1);
-    snprintf(writer->temporary_path, length + 32, "%s.%ld.partial", path, (long)getpid());
-    writer->stream = fopen(writer->temporary_path, "wb");
-    if (writer->stream == NULL) {
+    *bytes = NULL;
+    *size = 0;
+    struct stat status;
+    const int descriptor = fcntl(named, F_DUPFD_CLOEXEC, 0);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (stream == NULL || fstat(descriptor, &status) != 0) {
         const int error = errno;
-        file_writer_discard(writer);
-        return fail_with_errno("write", path, error);
+        if (stream != NULL) {
+            fclose(stream);
+        } else if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return file_fail("open", path, error);
     }
-    return MOTE_OK;
+    if (S_ISDIR(status.st_mode)) {
+        fclose(stream);
+        return refuse_kind(path, status.st_mode);
+    }
+    return read_stream(stream, path, limit, bytes, size);
 }
 
-MoteResult file_writer_commit(FileWriter *writer)
-{
-    int error = 0;
-    errno = 0;
-    if (fflush(writer->stream) != 0 || ferror(writer->stream)) {
-        error = errno != 0 ? errno : EIO;
-    }
-    if (error == 0 && fsync(fileno(writer->stream)) != 0 && errno != EINVAL && errno != EROFS) {
-        error = errno;
-    }
-    if (fclose(writer->stream) != 0 && error == 0) {
-        error = errno;
-    }
-    writer->stream = NULL;
-    if (error == 0 && rename(writer->temporary_path, writer->path) != 0) {
-        error = errno;
-    }
-    MoteResult result = MOTE_OK;
-    if (error != 0) {
-        result = fail_with_errno("write", writer->path, error);
-    } else {
-        free(writer->temporary_path);
-        writer->temporary_path = NULL; // it is the real file now
-    }
-    file_writer_discard(writer);
-    return result;
-}
-
-void file_writer_discard(FileWriter *writer)
-{
-    if (writer->stream != NULL) {
-        fclose(writer->stream);
-    }
-    if (writer->temporary_path != NULL) {
-        remove(writer->temporary_path);
-    }
-    free(writer->temporary_path);
-    free(writer->path);
-    *writer = (FileWriter){0};
-}
+// ---- Folders ----
 
 MoteResult file_make_folder(const char *path)
 {
@@ -148,5 +203,5 @@ MoteResult file_make_folder(const char *path)
         }
     }
     free(partial);
-    return error == 0 ? MOTE_OK : fail_with_errno("make the folder", path, error);
+    return error == 0 ? MOTE_OK : file_fail("make the folder", path, error);
 }

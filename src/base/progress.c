@@ -221,14 +221,30 @@ static void end_watch(ProgressWatch *w)
     w->running = false;
 }
 
-void progress_end(Progress *progress)
+static void clear_bar(Progress *progress)
 {
-    if (progress->watch.running) {
-        end_watch(&progress->watch);
-    }
     if (progress->bar_shown) {
         fputs("\r\033[K", progress->stream);
         fflush(progress->stream);
         progress->bar_shown = false;
     }
+}
+
+void progress_clear(Progress *progress)
+{
+    if (progress->watch.running) {
+        pthread_mutex_lock(&progress->watch.lock);
+    }
+    clear_bar(progress);
+    if (progress->watch.running) {
+        pthread_mutex_unlock(&progress->watch.lock);
+    }
+}
+
+void progress_end(Progress *progress)
+{
+    if (progress->watch.running) {
+        end_watch(&progress->watch);
+    }
+    clear_bar(progress);
 }

@@ -39,7 +39,9 @@ void progress_update(Progress *progress, uint64_t done, const char *note);
 // From now on something is shown each `interval` seconds at least, even where one unit takes longer than that, until
 // progress_end. The Progress must stay where it is. Without memory for a thread there is none.
 void progress_watch(Progress *progress, double interval);
-// Takes the bar away, so that other lines can be printed, and ends the watch.
+// Takes the bar away until the next update, so that other lines can be printed.
+void progress_clear(Progress *progress);
+// The same for good; also ends the watch.
 void progress_end(Progress *progress);
 
 #endif

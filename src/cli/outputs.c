@@ -2,13 +2,39 @@
 #include "cli/outputs.h"
 
 #include "base/error.h"
+#include "cli/command.h"
 #include "cli/frames.h"
+#include "cli/options.h"
 #include "scene/export.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// ---- Standard output ----
+
+int outputs_take_dash(const char *command, const OutputOption *options, uint32_t count, bool *on_stdout)
+{
+    const char *taken = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *path = *options[i].path;
+        const bool dash = path != NULL && strcmp(path, "-") == 0;
+        if (dash && !options[i].streams) {
+            return usage_error(command, "--%s cannot be '-', standard output: give a name", options[i].name);
+        }
+        if (path == NULL || (!dash && file_descriptor_of(path) != STDOUT_FILENO)) {
+            continue;
+        }
+        if (taken != NULL) {
+            return usage_error(command, "--%s and --%s cannot both go to standard output", taken, options[i].name);
+        }
+        taken = options[i].name;
+        *options[i].path = FILE_STANDARD_OUTPUT;
+    }
+    *on_stdout = taken != NULL;
+    return STATUS_FINE;
+}
 
 // ---- Exports ----
 
@@ -112,7 +138,7 @@ MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation
     const MoteWatch watch = mote_world_watch(mote_simulation_world(simulation));
     fprintf(writer->stream, "%.9g,%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%" PRIu32 ",%" PRIu32 "\n", s.neighbours_mean,
             s.removed, mote_simulation_emitted(simulation), watch.energy, watch.gained, watch.escaped, watch.squeezed);
-    return MOTE_OK;
+    return file_writer_check(writer); // a full disk ends the run now, not after hours
 }
 
 // ---- Summary ----
@@ -202,19 +228,9 @@ MoteResult outputs_write_summary(const char *path, MoteSimulation *simulation, c
 
 MoteResult outputs_prepare_summary(const char *path)
 {
-    const MoteResult result = outputs_check_writable(path);
+    const MoteResult result = file_check_writable(path, false);
     if (result == MOTE_OK) {
-        remove(path);
-    }
-    return result;
-}
-
-MoteResult outputs_check_writable(const char *path)
-{
-    FileWriter writer;
-    const MoteResult result = file_writer_open(&writer, path);
-    if (result == MOTE_OK) {
-        file_writer_discard(&writer);
+        file_remove_output(path);
     }
     return result;
 }

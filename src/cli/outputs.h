@@ -33,10 +33,18 @@ MoteResult outputs_write_summary(const char *path, MoteSimulation *simulation, c
 // success must not be taken for its own.
 MoteResult outputs_prepare_summary(const char *path);
 
+// An option that names a file to be written.
+typedef struct OutputOption {
+    const char *name; // without its dashes
+    const char **path;
+    bool streams; // can go to standard output
+} OutputOption;
+
+// Puts standard output where a path is "-", which one option may have, if it can. *on_stdout says whether one has.
+// Returns STATUS_FINE or STATUS_USAGE.
+int outputs_take_dash(const char *command, const OutputOption *options, uint32_t count, bool *on_stdout);
+
 // Writes it to a file and lets go of it. NULL, as json_pack gives without memory, is a failure.
 MoteResult outputs_write_json(const char *path, json_t *object);
-
-// Fails now if `path` could not be written later; leaves nothing behind.
-MoteResult outputs_check_writable(const char *path);
 
 #endif

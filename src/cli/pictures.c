@@ -89,7 +89,7 @@ static MoteResult open_target(PictureWriter *writer, double frames_per_second)
         MoteResult result = file_make_folder(writer->path);
         char *first = result == MOTE_OK ? frame_path(writer->path, 0, "") : NULL;
         if (first != NULL) {
-            result = outputs_check_writable(first);
+            result = file_check_writable(first, true);
         } else if (result == MOTE_OK) {
             result = MOTE_ERROR_MEMORY;
         }
@@ -101,7 +101,7 @@ static MoteResult open_target(PictureWriter *writer, double frames_per_second)
         return result;
     }
     if (writer->target == PICTURE_IN_FILE) {
-        return outputs_check_writable(writer->path);
+        return file_check_writable(writer->path, writer->format == PICTURE_EXR);
     }
     const VideoSettings settings = {
         .width = writer->width, .height = writer->height, .channels = 4, .frames_per_second = frames_per_second};

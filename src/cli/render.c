@@ -35,6 +35,7 @@ typedef struct Settings {
     FrameRange range; // what `frames` says
     uint32_t samples, every;
     bool every_given, keep_present, quiet, strict;
+    bool on_stdout; // something that was asked for goes there, and words do not
 } Settings;
 
 typedef struct Run {
@@ -76,8 +77,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"format", OPTION_CHOICE, &s->format, "NAME",
          "Of pictures: png (8 bit, the default), png16, or exr: linear colour, depth, normal, thickness and id",
          PICTURE_FORMATS, 0, 0, NULL},
-        {"still", OPTION_TEXT, &s->still, "FILE", "Also write the picture in the middle to FILE.png or FILE.exr", NULL,
-         0, 0, NULL},
+        {"still", OPTION_TEXT, &s->still, "FILE",
+         "Also write the picture in the middle to FILE.png or FILE.exr; - is PNG to standard output", NULL, 0, 0, NULL},
         {"samples", OPTION_NUMBER, &s->samples, "N",
          "Pictures averaged for each, with rays shifted within a pixel: smoother edges for N times the work (1)", NULL,
          1, 4096, NULL},
@@ -105,8 +106,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          0, NULL},
         {"validate", OPTION_FLAG, &d->validate, NULL,
          "Turn Vulkan's validation layers on; any message of theirs makes the status 1", NULL, 0, 0, NULL},
-        {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
-         NULL},
+        {"summary", OPTION_TEXT, &s->summary, "FILE",
+         "Write a JSON object about the run when it ends; - is standard output", NULL, 0, 0, NULL},
         {"strict", OPTION_FLAG, &s->strict, NULL, STRICT_HELP, NULL, 0, 0, NULL},
         {"quiet", OPTION_FLAG, &s->quiet, NULL, "Print nothing but errors", NULL, 0, 0, NULL},
     };
@@ -125,7 +126,14 @@ static int check_settings(Settings *s, PictureWriter *pictures, PictureWriter *s
         return usage_error(usage.command, "--frames: found '%s', expected A:B with A not after B, A:, :B or A",
                            s->frames);
     }
-    int status = pictures_choose(pictures, usage.command, s->out != NULL ? s->out : "", s->format);
+    const bool still_on_stdout = s->still != NULL && strcmp(s->still, "-") == 0;
+    const OutputOption outputs[] = {
+        {"out", &s->out, false}, {"still", &s->still, true}, {"summary", &s->summary, true}};
+    int status = outputs_take_dash(usage.command, outputs, sizeof outputs / sizeof outputs[0], &s->on_stdout);
+    if (status != STATUS_FINE) {
+        return status;
+    }
+    status = pictures_choose(pictures, usage.command, s->out != NULL ? s->out : "", s->format);
     if (status != STATUS_FINE) {
         return status;
     }
@@ -136,7 +144,9 @@ static int check_settings(Settings *s, PictureWriter *pictures, PictureWriter *s
         return usage_error(usage.command, "--continue cannot add to a film: draw to a folder, then make the film of "
                                           "its pictures");
     }
-    if (s->still != NULL) {
+    if (still_on_stdout) {
+        *still = (PictureWriter){.target = PICTURE_IN_FILE, .format = PICTURE_PNG, .path = s->still};
+    } else if (s->still != NULL) {
         status = pictures_choose(still, usage.command, s->still, NULL);
         if (status == STATUS_FINE && still->target != PICTURE_IN_FILE) {
             status = usage_error(usage.command, "--still: found '%s', expected FILE.png or FILE.exr", s->still);
@@ -208,7 +218,9 @@ static MoteResult draw(Run *run, uint32_t samples)
     MoteRenderScene look;
     MoteResult result = mote_simulation_render_scene(run->simulation, s->camera, &look);
     if (result == MOTE_OK) {
+        stop_long_calls(true);
         result = mote_renderer_draw(run->renderer, mote_simulation_world(run->simulation), &look, &picture);
+        stop_long_calls(false);
     }
     run->drawing += clock_seconds() - start;
     return result;
@@ -278,7 +290,7 @@ static MoteResult prepare(Run *run)
     }
     if (result == MOTE_OK && s->from == NULL) {
         run->warnings = (Warnings){.quiet = s->quiet, .strict = s->strict};
-        result = warnings_report(&run->warnings, run->simulation, NULL);
+        result = warnings_report(&run->warnings, run->simulation, &run->progress);
     }
     if (result == MOTE_OK) {
         result = drawing_meshes(run->simulation, run->renderer);
@@ -325,7 +337,7 @@ static void show_progress(Run *run, uint64_t done)
 static MoteResult advance(Run *run)
 {
     const double start = clock_seconds();
-    const MoteResult result = mote_simulation_advance_frame(run->simulation);
+    const MoteResult result = advance_or_stop(run->simulation);
     run->simulating += clock_seconds() - start;
     return result == MOTE_OK ? warnings_report(&run->warnings, run->simulation, &run->progress) : result;
 }
@@ -415,28 +427,30 @@ static void print_results(const Run *run)
 {
     const PictureWriter *pictures = &run->pictures;
     const char *path = pictures->path;
+    FILE *words = run->settings->on_stdout ? stderr : stdout;
     if (run->plan.wanted == 0) {
-        printf("Nothing to draw: every frame is in %s\n", path);
+        fprintf(words, "Nothing to draw: every frame is in %s\n", path);
         return;
     }
-    printf("%s: %" PRIu64 " of %" PRIu64 " frames of %ux%u in %.2f s (%s %.2f, drawing %.2f, writing %.2f) on %s and "
-           "%s\n",
-           stop_signal() != 0 ? "Interrupted" : "Done", pictures->written, run->plan.wanted,
-           run->settings->drawing.width, run->settings->drawing.height, clock_seconds() - run->start,
-           run->settings->from != NULL ? "loading" : "simulating", run->simulating, run->drawing, run->writing,
-           mote_world_backend(mote_simulation_world(run->simulation)), mote_renderer_device(run->renderer)->name);
+    fprintf(words,
+            "%s: %" PRIu64 " of %" PRIu64 " frames of %ux%u in %.2f s (%s %.2f, drawing %.2f, writing %.2f) on %s and "
+            "%s\n",
+            stop_signal() != 0 ? "Interrupted" : "Done", pictures->written, run->plan.wanted,
+            run->settings->drawing.width, run->settings->drawing.height, clock_seconds() - run->start,
+            run->settings->from != NULL ? "loading" : "simulating", run->simulating, run->drawing, run->writing,
+            mote_world_backend(mote_simulation_world(run->simulation)), mote_renderer_device(run->renderer)->name);
     if (pictures->written > 0 && pictures->target == PICTURES_IN_FOLDER) {
         const char *extension = pictures->format == PICTURE_EXR ? "exr" : "png";
-        printf("Pictures: %s/frame_%06" PRIu64 ".%s", path, pictures->first, extension);
+        fprintf(words, "Pictures: %s/frame_%06" PRIu64 ".%s", path, pictures->first, extension);
         if (pictures->written > 1) {
-            printf(" to frame_%06" PRIu64 ".%s", pictures->last, extension);
+            fprintf(words, " to frame_%06" PRIu64 ".%s", pictures->last, extension);
         }
-        printf("\n");
+        fprintf(words, "\n");
     } else if (pictures->written > 0) {
-        printf("%s: %s\n", pictures->target == PICTURES_IN_FILM ? "Film" : "Picture", path);
+        fprintf(words, "%s: %s\n", pictures->target == PICTURES_IN_FILM ? "Film" : "Picture", path);
     }
     if (run->still.written > 0) {
-        printf("Still: %s, frame %" PRIu64 "\n", run->still.path, run->still.first);
+        fprintf(words, "Still: %s, frame %" PRIu64 "\n", run->still.path, run->still.first);
     }
 }
 
@@ -458,6 +472,7 @@ static MoteResult run_and_report(Run *run)
         report_backend(run->simulation, s->backend.backend);
     }
     MoteResult result = draw_frames(run);
+    result = result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // the frame is dropped
     if (result != MOTE_OK) {
         report_failure(run);
         return result;
@@ -482,9 +497,14 @@ static int render(Run *run)
 {
     run->start = clock_seconds();
     catch_stop_signals();
+    if (run->settings->quiet) {
+        quiet_drivers();
+    }
     progress_begin(&run->progress, stderr, "making the scene", 0, 0, run->settings->quiet);
     progress_watch(&run->progress, PROGRESS_INTERVAL);
+    stop_long_calls(true);
     MoteResult result = prepare(run);
+    stop_long_calls(false);
     progress_end(&run->progress);
     if (result == MOTE_OK) {
         result = run_and_report(run);
@@ -502,7 +522,7 @@ static int render(Run *run)
         result = mote_fail(MOTE_ERROR_UNAVAILABLE, "the validation layers had messages at the end, see above");
         command_failed();
     }
-    return result == MOTE_OK ? status_of_run() : STATUS_FAILED;
+    return result == MOTE_OK ? status_of_run() : status_of_failure(result);
 }
 
 int command_render(int argc, char **argv)

@@ -2,9 +2,13 @@
 #include "cli/running.h"
 
 #include "cli/command.h"
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught;
 
@@ -17,7 +21,7 @@ void catch_stop_signals(void)
 {
     // SA_RESETHAND: the second signal has its usual effect, should a frame never end.
     const struct sigaction action = {.sa_handler = ask_to_stop, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    const int signals[] = {SIGINT, SIGTERM};
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (uint32_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction before;
         // Whoever started us may have said that a signal is not for us, as shells do for background jobs.
@@ -25,6 +29,28 @@ void catch_stop_signals(void)
             sigaction(signals[i], &action, NULL);
         }
     }
+    // A reader that goes away is a failed write, with its message and its cleaning up, not an end in the middle.
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignored, NULL);
+}
+
+static bool is_asked_to_stop(void *context)
+{
+    (void)context;
+    return caught != 0;
+}
+
+void stop_long_calls(bool stop)
+{
+    mote_stop_when(stop ? is_asked_to_stop : NULL, NULL);
+}
+
+MoteResult advance_or_stop(MoteSimulation *simulation)
+{
+    stop_long_calls(true);
+    const MoteResult result = mote_simulation_advance_frame(simulation);
+    stop_long_calls(false);
+    return result;
 }
 
 int stop_signal(void)
@@ -32,9 +58,51 @@ int stop_signal(void)
     return (int)caught;
 }
 
+int status_of_failure(MoteResult result)
+{
+    return result == MOTE_ERROR_STOPPED ? status_of_run() : STATUS_FAILED;
+}
+
 int status_of_run(void)
 {
     return caught != 0 ? 128 + (int)caught : STATUS_FINE;
+}
+
+// ---- Drivers ----
+
+enum { FOLDER_SIZE = 1024 };
+
+// Where Mesa keeps compiled shaders; false where nobody knows.
+static bool find_driver_cache(char folder[FOLDER_SIZE])
+{
+    const char *const names[] = {"MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR", "XDG_CACHE_HOME"};
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL) { // empty ones, too, are where some versions look
+            return snprintf(folder, FOLDER_SIZE, "%s", value) < FOLDER_SIZE;
+        }
+    }
+    const struct passwd *user = getpwuid(geteuid()); // as Mesa does, whatever HOME says
+    return user != NULL && snprintf(folder, FOLDER_SIZE, "%s/.cache", user->pw_dir) < FOLDER_SIZE;
+}
+
+static bool is_writable_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(path, W_OK | X_OK) == 0;
+}
+
+void quiet_drivers(void)
+{
+    char folder[FOLDER_SIZE];
+    bool usable = find_driver_cache(folder);
+    if (usable && mkdir(folder, 0700) != 0) { // Mesa makes this one folder, not those above it
+        usable = is_writable_folder(folder);
+    }
+    if (!usable) {
+        setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
+        setenv("MESA_GLSL_CACHE_DISABLE", "true", 0); // of Mesa before 21.3
+    }
 }
 
 int check_overrides(const char *command, const OptionList *overrides)

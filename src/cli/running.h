@@ -8,12 +8,22 @@
 // From now on Ctrl-C, or a polite kill, only asks to stop; a second one ends the program at once.
 void catch_stop_signals(void);
 int stop_signal(void); // the signal that asked to stop; 0 is none
+// Whether this thread's long calls of Mote end with MOTE_ERROR_STOPPED after such a signal.
+void stop_long_calls(bool stop);
+// The next frame. One that was stopped leaves the simulation at the last whole one.
+MoteResult advance_or_stop(MoteSimulation *simulation);
 
 // The exit status of a run that did what it could: STATUS_FINE, or 128 and the signal that stopped it, as shells count.
 int status_of_run(void);
+// That of a run that failed, which it also has if it was stopped before it could begin.
+int status_of_failure(MoteResult result);
 
 // What the table of options cannot say of --set. Returns STATUS_FINE or STATUS_USAGE.
 int check_overrides(const char *command, const OptionList *overrides);
+
+// With --quiet: Mesa's drivers say on standard error, each time, that they cannot use the user's cache folder. Where
+// that is so, they are told to do without. To be called before anything asks for Vulkan, and before there are threads.
+void quiet_drivers(void);
 
 // Says in one line if a better backend than the one that "auto" chose is missing, and why.
 void report_backend(MoteSimulation *simulation, const char *asked);

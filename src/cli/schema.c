@@ -1,6 +1,7 @@
 // schema.c - `mote schema`: writes the documents that are made from the table of scene keys.
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 #include "scene/scene.h"
 
 #include <stddef.h>
@@ -19,18 +20,24 @@ int command_schema(int argc, char **argv)
          .type = OPTION_TEXT,
          .target = &schema,
          .value_name = "FILE",
-         .meaning = "Write the JSON Schema, for editors and validators"},
+         .meaning = "Write the JSON Schema, for editors and validators; - is standard output"},
         {.name = "format-document",
          .type = OPTION_TEXT,
          .target = &document,
          .value_name = "FILE",
-         .meaning = "Write the description of the format, in Markdown"},
+         .meaning = "Write the description of the format, in Markdown; - is standard output"},
     };
     OptionList arguments = {0};
     const OptionsOutcome outcome = options_parse(&usage, options, 2, argc, argv, &arguments);
     option_list_free(&arguments);
     if (outcome != OPTIONS_PARSED) {
         return outcome == OPTIONS_WRONG ? STATUS_USAGE : STATUS_FINE;
+    }
+    bool on_stdout;
+    const OutputOption outputs[] = {{"schema", &schema, true}, {"format-document", &document, true}};
+    const int status = outputs_take_dash(usage.command, outputs, 2, &on_stdout);
+    if (status != STATUS_FINE) {
+        return status;
     }
     if (schema == NULL && document == NULL) {
         return usage_error(usage.command, "expected --schema FILE, --format-document FILE or both");

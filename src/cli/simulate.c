@@ -16,8 +16,10 @@
 static const Usage usage = {
     .command = "simulate",
     .arguments = "SCENE",
-    .meaning = "Runs a scene file. Ctrl-C finishes the current frame, writes the state and the summary that were "
-               "asked for and ends with status 130; a second Ctrl-C ends at once.",
+    .meaning = "Runs a scene file, or standard input where SCENE is -. Ctrl-C finishes the current frame, or drops one "
+               "that takes "
+               "long, writes the state and the summary that were asked for and ends with status 130; a second Ctrl-C "
+               "ends at once.",
     .minimum_arguments = 1,
     .maximum_arguments = 1,
 };
@@ -29,6 +31,7 @@ typedef struct Settings {
     bool device_given;
     uint32_t frames, formats, save_every;
     bool frames_given, formats_given, save_every_given, quiet, strict;
+    bool on_stdout; // something that was asked for goes there, and words do not
     const char *folder, *summary, *statistics, *save_state, *resume;
 } Settings;
 
@@ -70,7 +73,8 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          NULL, 0, 0, NULL},
         {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
-        {"summary", OPTION_TEXT, &s->summary, "FILE", "Write a JSON object about the run when it ends", NULL, 0, 0,
+        {"summary", OPTION_TEXT, &s->summary, "FILE",
+         "Write a JSON object about the run when it ends; - is standard output, here and for --statistics", NULL, 0, 0,
          NULL},
         {"statistics", OPTION_TEXT, &s->statistics, "FILE", "Write density, energy, momentum, ... of each frame as CSV",
          NULL, 0, 0, NULL},
@@ -92,8 +96,16 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
 }
 
 // What one option cannot know of another. Returns STATUS_FINE or STATUS_USAGE.
-static int check_settings(const Settings *s)
+static int check_settings(Settings *s)
 {
+    const OutputOption outputs[] = {{"out", &s->folder, false},
+                                    {"save-state", &s->save_state, false},
+                                    {"summary", &s->summary, true},
+                                    {"statistics", &s->statistics, true}};
+    const int status = outputs_take_dash(usage.command, outputs, sizeof outputs / sizeof outputs[0], &s->on_stdout);
+    if (status != STATUS_FINE) {
+        return status;
+    }
     if (s->formats_given && s->folder == NULL) {
         return usage_error(usage.command, "--format needs --out DIR");
     }
@@ -142,7 +154,7 @@ static MoteResult check_state_path(const Run *run)
         result = make_folder_of(path); // as --out makes one
     }
     if (result == MOTE_OK) {
-        result = outputs_check_writable(path);
+        result = file_check_writable(path, false);
     }
     free(path);
     return result;
@@ -181,7 +193,7 @@ static MoteResult prepare(Run *run)
     }
     if (result == MOTE_OK) {
         run->warnings = (Warnings){.quiet = s->quiet, .strict = s->strict};
-        result = warnings_report(&run->warnings, run->simulation, NULL);
+        result = warnings_report(&run->warnings, run->simulation, &run->progress);
     }
     return result == MOTE_OK ? open_outputs(run) : result;
 }
@@ -227,7 +239,7 @@ static MoteResult run_frames(Run *run)
     char note[64];
     MoteResult result = write_frame(run);
     while (result == MOTE_OK && stop_signal() == 0 && mote_simulation_frame(run->simulation) < run->last_frame) {
-        result = mote_simulation_advance_frame(run->simulation);
+        result = advance_or_stop(run->simulation);
         if (result == MOTE_OK) {
             result = write_frame(run);
         }
@@ -240,7 +252,7 @@ static MoteResult run_frames(Run *run)
             progress_update(&run->progress, mote_simulation_frame(run->simulation), note);
         }
     }
-    return result;
+    return result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // it is where the last whole frame was
 }
 
 // ---- After the last frame ----
@@ -285,18 +297,20 @@ static MoteResult print_results(Run *run)
         return result;
     }
     const uint64_t frame = mote_simulation_frame(run->simulation);
-    printf("%s at frame %" PRIu64 " of %" PRIu64 ": %" PRIu64 " frames in %.2f s on %s, %" PRIu32
-           " particles, mean compression %.2f %%\n",
-           stop_signal() != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
-           clock_seconds() - run->start, mote_world_backend(mote_simulation_world(run->simulation)),
-           statistics.particles, 100.0 * statistics.density_error_mean);
+    FILE *words = s->on_stdout ? stderr : stdout;
+    fprintf(words,
+            "%s at frame %" PRIu64 " of %" PRIu64 ": %" PRIu64 " frames in %.2f s on %s, %" PRIu32
+            " particles, mean compression %.2f %%\n",
+            stop_signal() != 0 ? "Interrupted" : "Done", frame, run->last_frame, frame - run->first_frame,
+            clock_seconds() - run->start, mote_world_backend(mote_simulation_world(run->simulation)),
+            statistics.particles, 100.0 * statistics.density_error_mean);
     const struct {
         const char *what, *path;
     } rows[] = {
         {"Frames", s->folder}, {"Statistics", s->statistics}, {"State", s->save_state}, {"Summary", s->summary}};
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].path != NULL) {
-            printf("%s: %s\n", rows[i].what, rows[i].path);
+            fprintf(words, "%s: %s\n", rows[i].what, rows[i].path);
         }
     }
     return MOTE_OK;
@@ -338,9 +352,14 @@ static int simulate(const Settings *settings)
 {
     Run run = {.settings = settings, .start = clock_seconds()};
     catch_stop_signals();
+    if (settings->quiet) {
+        quiet_drivers();
+    }
     progress_begin(&run.progress, stderr, "making the scene", 0, 0, settings->quiet);
     progress_watch(&run.progress, PROGRESS_INTERVAL);
+    stop_long_calls(true);
     MoteResult result = prepare(&run);
+    stop_long_calls(false);
     progress_end(&run.progress);
     if (result == MOTE_OK) {
         result = run_and_report(&run);
@@ -350,10 +369,7 @@ static int simulate(const Settings *settings)
     file_writer_discard(&run.statistics); // if it was not committed
     mote_simulation_destroy(run.simulation);
     mote_scene_destroy(run.scene);
-    if (result != MOTE_OK) {
-        return STATUS_FAILED;
-    }
-    return status_of_run();
+    return result == MOTE_OK ? status_of_run() : status_of_failure(result);
 }
 
 int command_simulate(int argc, char **argv)

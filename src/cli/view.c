@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/drawing.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 #include "cli/running.h"
 #ifdef MOTE_WITH_VIEWER
 #include "viewer/viewer.h"
@@ -168,7 +169,10 @@ int command_view(int argc, char **argv)
     const OptionsOutcome outcome = parse(argc, argv, &s);
     int status = outcome == OPTIONS_WRONG ? STATUS_USAGE : STATUS_FINE;
     if (outcome == OPTIONS_PARSED) {
-        status = drawing_options_check(usage.command, &s.drawing);
+        bool on_stdout;
+        const OutputOption outputs[] = {{"out", &s.out, false}, {"settings", &s.settings, false}};
+        status = outputs_take_dash(usage.command, outputs, 2, &on_stdout);
+        status = status == STATUS_FINE ? drawing_options_check(usage.command, &s.drawing) : status;
         status = status == STATUS_FINE ? check_overrides(usage.command, &s.overrides) : status;
         status = status == STATUS_FINE ? run(&s) : status;
     }

@@ -23,9 +23,7 @@ MoteResult warnings_report(Warnings *warnings, const MoteSimulation *simulation,
                              notice->time, notice->text);
         }
         if (!warnings->quiet) {
-            if (progress != NULL) {
-                progress_clear(progress);
-            }
+            progress_clear(progress);
             print_notice(notice);
         }
     }

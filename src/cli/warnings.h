@@ -16,7 +16,7 @@ typedef struct Warnings {
     "Take warnings for errors: what begins inside something else, energy from nowhere, particles outside the scene's " \
     "bounds"
 
-// Those that are new since the last call. The line of progress, which may be NULL, is cleared before.
+// Those that are new since the last call. The line of progress is cleared before.
 MoteResult warnings_report(Warnings *warnings, const MoteSimulation *simulation, Progress *progress);
 
 #endif

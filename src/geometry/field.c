@@ -2,6 +2,7 @@
 #include "geometry/field.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "geometry/surface.h"
 #include <float.h>
 #include <math.h>
@@ -323,5 +324,16 @@ MoteFieldInfo mote_field_info(const MoteField *field)
 
 MoteResult mote_field_save(const MoteField *field, const char *path)
 {
-    return grid_write(path, field->words, field->grid_words);
+    FileWriter writer; // OpenVDB writes by name: here the temporary one
+    MoteResult result = file_writer_open_regular(&writer, path);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    result = grid_write(writer.temporary_path, field->words, field->grid_words);
+    if (result != MOTE_OK) {
+        mote_fail(result, "%s: not written: %s", path, mote_error_message());
+        file_writer_discard(&writer);
+        return result;
+    }
+    return file_writer_commit(&writer);
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/isolate.h"
+#include "base/stop.h"
 
 // The library and this file must agree on one copy of OpenVDB's static data: hidden, initialize() crashes.
 #pragma GCC visibility push(default)
@@ -61,6 +62,12 @@ struct VoxelMesh {
     }
 };
 
+// What OpenVDB asks between its parts whether it is to end.
+struct Interrupter final : openvdb::util::NullInterrupter { // as which it is passed on
+    StopWatch watch = stop_watch();
+    bool wasInterrupted(int) override { return stop_watch_asks(&watch); }
+};
+
 // Runs `work` with one thread: which of two triangles at the same distance is the closest, and with it the last bits of
 // distances that spread from it, would otherwise depend on how threads take turns. A child process can have no other.
 template <typename Work> MoteResult guarded(const char *name, const Work &work)
@@ -107,7 +114,7 @@ double squared_distance(const MeshAdapter &mesh, openvdb::Int32 triangle, const 
 // OpenVDB spreads distances from voxel to voxel, each trying the triangle of the one it came from, so that some miss the
 // nearest: by a quarter of a cell two cells away, with normals 11 degrees off. Here each voxel up to `reach` cells from
 // the surface tries the triangles of all its 26 neighbours. The order of voxels does not matter: all read `before`.
-void refine(openvdb::FloatGrid &grid, openvdb::Int32Grid &closest, const MeshAdapter &mesh, float reach)
+void refine(openvdb::FloatGrid &grid, openvdb::Int32Grid &closest, const MeshAdapter &mesh, float reach, StopWatch *watch)
 {
     const openvdb::Int32Grid::Ptr before = closest.deepCopy();
     const float size = static_cast<float>(grid.voxelSize()[0]);
@@ -115,7 +122,7 @@ void refine(openvdb::FloatGrid &grid, openvdb::Int32Grid &closest, const MeshAda
     leaves.foreach ([&](openvdb::FloatTree::LeafNodeType &leaf, size_t) {
         const auto *own_leaf = before->tree().probeConstLeaf(leaf.origin());
         auto *new_leaf = closest.tree().probeLeaf(leaf.origin());
-        if (own_leaf == nullptr || new_leaf == nullptr) {
+        if (own_leaf == nullptr || new_leaf == nullptr || stop_watch_asks(watch)) {
             return;
         }
         auto neighbours = before->getConstAccessor();
@@ -199,7 +206,7 @@ extern "C" MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3
         const double size = options->cell_size;
         const VoxelMesh voxels(positions, position_count, triangles, triangle_count, 1.0 / size);
         const MeshAdapter mesh(voxels.points, voxels.triangles);
-        openvdb::util::NullInterrupter uninterrupted;
+        Interrupter interrupter;
         const auto transform = openvdb::math::Transform::createLinearTransform(size);
         openvdb::Int32Grid closest(static_cast<openvdb::Int32>(openvdb::util::INVALID_IDX));
         const bool shell = options->mode == MOTE_FIELD_SHELL;
@@ -210,10 +217,13 @@ extern "C" MoteResult grids_from_mesh(const GridOptions *options, const MoteVec3
         const float interior = options->interior < std::numeric_limits<float>::max() ? options->interior + inwards
                                                                                     : options->interior;
         auto grid = openvdb::tools::meshToVolume<openvdb::FloatGrid>(
-            uninterrupted, mesh, *transform, options->band + outwards + 1.0f, interior,
+            interrupter.interrupter(), mesh, *transform, options->band + outwards + 1.0f, interior,
             shell ? openvdb::tools::UNSIGNED_DISTANCE_FIELD : openvdb::tools::DISABLE_RENORMALIZATION, &closest);
-        for (int round = 0; round < REFINING_ROUNDS; round++) {
-            refine(*grid, closest, mesh, std::min(options->band, REFINED_CELLS) + outwards + 1.0f);
+        for (int round = 0; round < REFINING_ROUNDS && !interrupter.watch.stopped; round++) {
+            refine(*grid, closest, mesh, std::min(options->band, REFINED_CELLS) + outwards + 1.0f, &interrupter.watch);
+        }
+        if (interrupter.watch.stopped) {
+            return stop_watch_result(&interrupter.watch);
         }
         return finish(*grid, options->with_closest ? &closest : nullptr, *options, out);
     });

@@ -3,6 +3,7 @@
 #include "geometry/voxelise.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "geometry/mesh_internal.h"
 #include "geometry/triangle_tree.h"
 #include <stdlib.h>
@@ -143,8 +144,12 @@ static MoteResult solid_expose(Solid *solid, double spacing)
         return result;
     }
     Mesh *mesh = &solid->exposed;
+    StopWatch watch = stop_watch();
 #pragma omp parallel for schedule(dynamic, 256)
     for (uint32_t t = 0; t < count; t++) {
+        if (stop_watch_asks(&watch)) {
+            continue;
+        }
         const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
         const Vector sum = add(from_vec3(mesh->positions[corner[0]]),
                                add(from_vec3(mesh->positions[corner[1]]), from_vec3(mesh->positions[corner[2]])));
@@ -153,13 +158,16 @@ static MoteResult solid_expose(Solid *solid, double spacing)
         buried[t] = is_inside(solid, add(middle, up)) && is_inside(solid, subtract(middle, up));
     }
     uint32_t kept = 0;
-    for (uint32_t t = 0; t < count; t++) {
+    for (uint32_t t = 0; t < count && !watch.stopped; t++) {
         if (!buried[t]) {
             memmove(mesh->triangles + 3 * (size_t)kept++, mesh->triangles + 3 * (size_t)t, 3 * sizeof *mesh->triangles);
         }
     }
     free(buried);
     mesh->triangle_count = kept;
+    if (watch.stopped) {
+        return stop_watch_result(&watch);
+    }
     // Some surface is always left; where rounding says otherwise, distances come from all of it.
     result = kept > 0 ? mesh_make_normals(mesh, 3.2f) : MOTE_OK;
     return result == MOTE_OK && kept > 0 ? triangle_tree_create(mesh, &solid->exposed_tree) : result;
@@ -371,13 +379,19 @@ static MoteResult collect(const Solid *solid, const Lattice *lattice, const Voxe
             out->distances[next] = values[3];
         }
     }
+    StopWatch watch = stop_watch();
     if (options->inset > 0.0f) {
 #pragma omp parallel for schedule(dynamic, 256)
         for (uint32_t i = 0; i < out->count; i++) {
-            move_inwards(solid, options->inset, out, i);
+            if (!stop_watch_asks(&watch)) {
+                move_inwards(solid, options->inset, out, i);
+            }
         }
     }
-    return MOTE_OK;
+    if (watch.stopped) {
+        voxel_body_free(out);
+    }
+    return stop_watch_result(&watch);
 }
 
 static MoteResult fill(const Solid *solid, const VoxelOptions *options, VoxelBody *out)
@@ -394,11 +408,15 @@ static MoteResult fill(const Solid *solid, const VoxelOptions *options, VoxelBod
     }
     const double shell =
         !options->surface_only ? INFINITY : (options->shell > 0.0f ? (double)options->shell : lattice.spacing);
+    StopWatch watch = stop_watch();
 #pragma omp parallel for schedule(dynamic, 16)
     for (size_t r = 0; r < row_count; r++) {
-        walk_row(solid, &lattice, shell, (uint32_t)(r % lattice.ny), (uint32_t)(r / lattice.ny), &rows[r]);
+        if (!stop_watch_asks(&watch)) {
+            walk_row(solid, &lattice, shell, (uint32_t)(r % lattice.ny), (uint32_t)(r / lattice.ny), &rows[r]);
+        }
     }
-    result = collect(solid, &lattice, options, rows, out);
+    result = stop_watch_result(&watch);
+    result = result == MOTE_OK ? collect(solid, &lattice, options, rows, out) : result;
     for (size_t r = 0; r < row_count; r++) {
         free(rows[r].places);
         free(rows[r].values);
@@ -430,7 +448,10 @@ MoteResult voxelise(const Mesh *mesh, const VoxelOptions *options, VoxelBody *ou
         voxel_body_free(out);
         finer.spacing *= 0.75f;
         finer.limit = 1000000;
-        if (i == 16 || fill(&solid, &finer, out) != MOTE_OK) {
+        const MoteResult tried = i < 16 ? fill(&solid, &finer, out) : MOTE_ERROR_INPUT;
+        if (tried == MOTE_ERROR_STOPPED) {
+            result = tried;
+        } else if (tried != MOTE_OK) {
             result =
                 mote_fail(MOTE_ERROR_INPUT,
                           "a body of %.3g x %.3g x %.3g m holds no particle at a spacing of %g m or a little less, "

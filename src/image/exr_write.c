@@ -237,7 +237,7 @@ MoteResult image_write_exr(const char *path, uint32_t width, uint32_t height, co
         result = check_channels(&job);
     }
     if (result == MOTE_OK) {
-        result = file_writer_open(&job.writer, path);
+        result = file_writer_open_regular(&job.writer, path); // its table of offsets is written last
     }
     if (result != MOTE_OK) {
         return result;

@@ -371,11 +371,9 @@ MoteResult video_writer_open(VideoWriter *writer, const char *path, const VideoS
         result = choose_encoder(path, &format, &encoder);
     }
     if (result == MOTE_OK) {
-        result =
-            file_writer_open(&writer->file, path); // ffmpeg overwrites it; here it shows that the folder is writable
+        result = file_writer_open_regular(&writer->file, path); // ffmpeg writes it by its temporary name
     }
     if (result == MOTE_OK) {
-        fcntl(fileno(writer->file.stream), F_SETFD, FD_CLOEXEC);
         writer->frame_bytes = (size_t)(settings->width + settings->width % 2) *
                               (settings->height + settings->height % 2) * settings->channels;
         writer->frame = malloc(writer->frame_bytes);

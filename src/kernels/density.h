@@ -6,6 +6,9 @@
 #ifndef MOTE_DENSITY_H
 #define MOTE_DENSITY_H
 
+// By how much a density is wrong. Below rest a bilateral constraint pulls, but only against what has stretched in the
+// step: `before` is the density that the step began with (0 of a new particle). A surface, which is always rare, would
+// otherwise be pulled together in every iteration: energy out of nothing, and the more the more iterations there are.
 FUNCTION float density_error(float density, float before, float max_tension)
 {
     if (density >= 1.0f) {

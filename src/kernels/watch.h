@@ -6,10 +6,10 @@
 //     gained = sum over particles of m (|v_end|^2 - |v|^2) / 2 - m g . (x_end - x) - work of colliders
 //
 // should not be positive. v is the velocity that gravity and damping were added to, x the place after stabilization,
-// which moves without giving speed (UPP section 4.4). Vorticity confinement comes later and does not count: what it adds
-// was asked for. A soft body or a compressed liquid gives back what it took
-// before, so losses are remembered for about a second (`deficit`) and gains are what exceeds them. Gains of explicit
-// integration are none: a particle in free fall loses m g^2 dt^2 / 2 in each step.
+// which moves without giving speed (UPP section 4.4). Vorticity confinement comes later and does not count: what it
+// adds was asked for. A soft body or a compressed liquid gives back what it took before, so losses are remembered for
+// about a second (`deficit`) and gains are what exceeds them. Gains of explicit integration are none: a particle in
+// free fall loses m g^2 dt^2 / 2 in each step.
 //
 // Sums go in chunks of WATCH_CHUNK particles, then of WATCH_CHUNK chunks, in order: the same for any number of threads.
 #ifndef MOTE_WATCH_H

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/stop.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -640,7 +641,8 @@ static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const M
     memset(renderer->milliseconds, 0, sizeof renderer->milliseconds);
     result = set_constants(renderer);
     for (uint32_t sample = 0; sample < picture->samples && result == MOTE_OK; sample++) {
-        result = draw_sample(renderer, sample);
+        result = sample > 0 ? stop_check() : MOTE_OK;
+        result = result == MOTE_OK ? draw_sample(renderer, sample) : result;
     }
     if (result == MOTE_OK) {
         renderer->has_picture = true;

@@ -1,6 +1,7 @@
 #include "scene/bodies_build.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "scene/build.h"
 #include "scene/random.h"
 #include "scene/start.h"
@@ -168,6 +169,10 @@ static MoteResult add_copies(SceneStart *start, uint32_t element, SceneBodies *b
     const uint32_t count = copies_of(body);
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
         const MoteTransform pose = copy_pose(body, i);
+        result = stop_check();
+        if (result != MOTE_OK) {
+            break;
+        }
         pose_model(model, &pose, positions, gradients);
         bodies->copies[bodies->copy_count] = (BodyCopy){.element = element, .number = i, .rotation = pose.rotation};
         uint32_t first_id = 0;

@@ -1,5 +1,6 @@
 // grains_build.c - volumes filled with grains: lattices of spheres that touch, cut out by the volume.
 #include "base/error.h"
+#include "base/stop.h"
 #include "geometry/triangle_tree.h"
 #include "scene/build.h"
 #include "scene/meshes.h"
@@ -159,14 +160,22 @@ static MoteResult fill(const Volume *volume, double d, const char *what, MoteVec
     if (inside == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %.3g grains", what, cells);
     }
+    StopWatch watch = stop_watch();
 #pragma omp parallel for schedule(dynamic, 1024) reduction(+ : kept)
     for (uint64_t i = 0; i < total; i++) {
         double p[3];
+        if (stop_watch_asks(&watch)) {
+            continue;
+        }
         lattice_point(&packing, i, p);
         inside[i] = is_inside(volume, p, 0.5 * d);
         kept += inside[i];
     }
-    MoteResult result = MOTE_OK;
+    MoteResult result = stop_watch_result(&watch);
+    if (result != MOTE_OK) {
+        free(inside);
+        return result;
+    }
     *points = kept > 0 && kept <= SCENE_PARTICLE_LIMIT ? malloc((size_t)kept * sizeof **points) : NULL;
     if (kept == 0) {
         result = mote_fail(MOTE_ERROR_INPUT, "%s: no grain fits in the volume, expected one larger than %g m", what, d);

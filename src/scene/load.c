@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "base/stop.h"
 #include "scene/meshes.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,7 +338,7 @@ MoteResult mote_scene_load(const char *path, const char *const *overrides, uint3
     *out = NULL;
     char *text;
     size_t size;
-    MoteResult result = file_read(path, FILE_LIMIT, &text, &size);
+    MoteResult result = file_read_argument(path, FILE_LIMIT, &text, &size);
     if (result != MOTE_OK) {
         return result;
     }
@@ -355,7 +356,8 @@ MoteResult mote_scene_load(const char *path, const char *const *overrides, uint3
             scene_overrides_apply(reader, overrides, override_count);
             read_scene(reader);
         }
-        result = scene_report_result(reader);
+        result = stop_check(); // then what was read may lack meshes
+        result = result == MOTE_OK ? scene_report_result(reader) : result;
         scene_overrides_free(reader);
         json_decref(reader->root);
     }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "scene/load.h"
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "scene/meshes.h"
 #include <errno.h>
@@ -224,8 +225,7 @@ static void read_keyframes(SceneReader *reader, const SceneKey *key, json_t *obj
 // A file's path as fopen wants it, kept by the scene. "" stays "".
 static const char *resolve_path(SceneReader *reader, const char *path)
 {
-    const char *slash = strrchr(reader->file, '/');
-    const size_t folder = path[0] != '/' && path[0] != '\0' && slash != NULL ? (size_t)(slash + 1 - reader->file) : 0;
+    const size_t folder = path[0] != '/' && path[0] != '\0' ? file_folder_length(reader->file) : 0;
     const size_t length = strlen(path);
     SceneText *text = malloc(sizeof *text + folder + length + 1);
     if (text == NULL) {
@@ -239,14 +239,18 @@ static const char *resolve_path(SceneReader *reader, const char *path)
     return text->text;
 }
 
-// Why the file cannot be read, or NULL.
-static const char *trouble_with_file(const char *path)
+enum { TROUBLE_SIZE = 256 };
+
+// Why the file cannot be read, in `text`, or NULL. A scene is not to make anybody read devices and FIFOs, either.
+static const char *trouble_with_file(const char *path, char text[TROUBLE_SIZE])
 {
     struct stat status;
     if (stat(path, &status) != 0 || access(path, R_OK) != 0) {
         return strerror(errno);
     }
-    return S_ISDIR(status.st_mode) ? "it is a folder" : NULL;
+    const char *kind = file_kind(status.st_mode);
+    snprintf(text, TROUBLE_SIZE, "it is %s", kind != NULL ? kind : "");
+    return kind != NULL ? text : NULL;
 }
 
 static void read_path(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
@@ -260,7 +264,8 @@ static void read_path(SceneReader *reader, const SceneKey *key, const json_t *va
     if (resolved == NULL) {
         return;
     }
-    const char *trouble = resolved[0] != '\0' ? trouble_with_file(resolved) : NULL;
+    char text[TROUBLE_SIZE];
+    const char *trouble = resolved[0] != '\0' ? trouble_with_file(resolved, text) : NULL;
     if (trouble != NULL) {
         char found[SCENE_VALUE_TEXT_SIZE];
         scene_report(reader, path, SCENE_AT_VALUE, "found %s, expected a file that can be read: %s (%s)",

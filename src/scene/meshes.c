@@ -1,15 +1,16 @@
 #include "scene/meshes.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
+#include "base/stop.h"
 #include <stdlib.h>
 #include <string.h>
 
 // The folder of the scene file, from malloc; NULL if there is no memory.
 static char *folder_of(const MoteScene *scene)
 {
-    const char *slash = strrchr(scene->path, '/');
-    const size_t length = slash != NULL ? (size_t)(slash - scene->path) + (slash == scene->path) : 0;
+    const size_t end = file_folder_length(scene->path), length = end > 1 ? end - 1 : end;
     char *folder = calloc(1, length + 1);
     if (folder != NULL) {
         memcpy(folder, scene->path, length);
@@ -32,6 +33,7 @@ MoteResult scene_mesh_load(MoteScene *scene, const char *name, const char **refe
     MoteResult result = mesh != NULL && folder != NULL
                             ? MOTE_OK
                             : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a mesh", scene->path);
+    result = result == MOTE_OK ? stop_check() : result;
     if (result == MOTE_OK) {
         memcpy(mesh->reference, name, length + 1);
         result = mesh_load(name, folder, &mesh->mesh);

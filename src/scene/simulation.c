@@ -1,7 +1,10 @@
 #include "scene/simulation.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/stop.h"
 #include "scene/build.h"
+#include "scene/state_file.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,8 +121,11 @@ static MoteResult fill(MoteSimulation *simulation)
     mote_world_set_bounds(simulation->world, bounds->lower, bounds->upper);
     SceneStart start = {.scene = simulation->scene, .world = simulation->world, .notices = &simulation->notices};
     MoteResult result = scene_add_fluids(&start);
+    result = result == MOTE_OK ? stop_check() : result;
     result = result == MOTE_OK ? scene_add_grains(&start) : result;
+    result = result == MOTE_OK ? stop_check() : result;
     result = result == MOTE_OK ? scene_add_bodies(&start, &simulation->bodies) : result;
+    result = result == MOTE_OK ? stop_check() : result;
     result = result == MOTE_OK ? scene_start_check(&start, &simulation->bodies) : result;
     scene_start_free(&start);
     return result;
@@ -134,22 +140,18 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     evaluate(simulation, simulation->steps);
     simulation->settings = *SCENE_AT(&simulation->from, solver, 0);
     MoteResult result = mote_world_create(&simulation->settings, options, &simulation->world);
-    if (result == MOTE_OK) { // before bodies, whose groups come after the materials'
+    if (result == MOTE_OK) {
         result = scene_set_materials(scene, simulation->world);
     }
     if (result == MOTE_OK) {
         result = scene_add_collider_meshes(scene, simulation->world, &simulation->collider_meshes);
     }
-    if (result == MOTE_OK) {
-        result = set_colliders(simulation);
+    MoteResult (*const parts[])(MoteSimulation *) = {set_colliders, start_colliders, set_kill_volumes, fill};
+    for (uint32_t i = 0; i < sizeof parts / sizeof parts[0] && result == MOTE_OK; i++) {
+        result = stop_check();
+        result = result == MOTE_OK ? parts[i](simulation) : result;
     }
-    if (result == MOTE_OK) {
-        result = start_colliders(simulation);
-    }
-    if (result == MOTE_OK) {
-        result = set_kill_volumes(simulation);
-    }
-    return result == MOTE_OK ? fill(simulation) : result;
+    return result;
 }
 
 MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptions *options, MoteSimulation **out)
@@ -350,7 +352,7 @@ static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
     return result;
 }
 
-MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
+static MoteResult advance_frame(MoteSimulation *simulation)
 {
     if (simulation->failed) {
         return mote_fail(
@@ -369,6 +371,40 @@ MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
     } while (simulation->steps % substeps != 0);
     simulation_watch(simulation);
     return MOTE_OK;
+}
+
+// Frames that take so long (s) are stopped in the middle (mote_stop_when), and the state before them is kept for that,
+// which costs little beside them. Shorter ones are soon at their end.
+static const double LONG_FRAME = 0.5;
+
+MoteResult mote_simulation_advance_frame(MoteSimulation *simulation)
+{
+    if (!stop_is_watched()) {
+        return advance_frame(simulation);
+    }
+    MoteResult result = stop_check();
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const double start = clock_seconds();
+    const bool unknown = simulation->frame_seconds == 0.0;
+    KeptState *kept = NULL;
+    if (!simulation->failed && (unknown || simulation->frame_seconds > LONG_FRAME)) {
+        kept = simulation_keep_state(simulation); // NULL without memory: then this frame goes on to its end
+    }
+    MoteStopCallback *before = kept == NULL ? stop_hold() : NULL;
+    result = advance_frame(simulation);
+    if (kept == NULL) {
+        stop_release(before);
+    } else if (result == MOTE_ERROR_STOPPED) {
+        MoteStopCallback *asking = stop_hold();
+        const MoteResult restored = simulation_restore_state(simulation, kept);
+        stop_release(asking);
+        result = restored == MOTE_OK ? stop_fail() : restored;
+    }
+    simulation_drop_state(kept);
+    simulation->frame_seconds = clock_seconds() - start;
+    return result;
 }
 
 // ---- Asking ----

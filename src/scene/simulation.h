@@ -44,7 +44,8 @@ struct MoteSimulation {
     ColliderMesh *collider_meshes;       // one a collider of the scene
     SimulationLook look;
 
-    bool failed; // a step went wrong half-way: only loading a state makes the simulation whole again
+    double frame_seconds; // s, that the last frame took while mote_stop_when had a callback; 0: none
+    bool failed;          // a step went wrong half-way: only loading a state makes the simulation whole again
 };
 
 double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step); // s, of its beginning

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "state files are written from memory as it is");
 
@@ -219,17 +218,8 @@ typedef struct Reader {
 
 static MoteResult reader_open(Reader *reader, const char *path)
 {
-    *reader = (Reader){.path = path, .stream = fopen(path, "rb")};
-    if (reader->stream == NULL) {
-        return mote_fail(MOTE_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
-    }
-    struct stat status;
-    if (fstat(fileno(reader->stream), &status) != 0 || !S_ISREG(status.st_mode)) {
-        fclose(reader->stream);
-        return mote_fail(MOTE_ERROR_IO, "%s: is not a regular file", path);
-    }
-    reader->size = (uint64_t)status.st_size;
-    return MOTE_OK;
+    *reader = (Reader){.path = path};
+    return file_open_input(path, &reader->stream, &reader->size);
 }
 
 // Sizes come from the file, so they are held against what is left of it before any memory is asked for.
@@ -467,6 +457,20 @@ static MoteResult check_state(const char *path, const MoteSimulation *simulation
     return MOTE_OK;
 }
 
+static MoteResult state_restore(MoteSimulation *simulation, const State *state)
+{
+    const MoteResult result = world_snapshot_restore(simulation->world, &state->world);
+    if (result == MOTE_OK) { // nothing can fail from here on
+        simulation->steps = state->clock[CLOCK_STEPS];
+        simulation->failed = false;
+        notices_clear(&simulation->notices); // they were about how the scene begins
+        for (uint32_t i = 0; i < state->emitter_count; i++) {
+            simulation->emitters[i] = (EmitterState){state->emitter_next[i], state->emitter_emitted[i]};
+        }
+    }
+    return result;
+}
+
 MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
 {
     Reader reader;
@@ -488,19 +492,40 @@ MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path)
         result = check_state(path, simulation, &state);
     }
     if (result == MOTE_OK) {
-        result = world_snapshot_restore(simulation->world, &state.world);
+        result = state_restore(simulation, &state);
         if (result != MOTE_OK) {
             mote_fail(result, "%s: %s", path, mote_error_message());
         }
     }
-    if (result == MOTE_OK) { // nothing can fail from here on
-        simulation->steps = state.clock[CLOCK_STEPS];
-        simulation->failed = false;
-        notices_clear(&simulation->notices); // they were about how the scene begins
-        for (uint32_t i = 0; i < state.emitter_count; i++) {
-            simulation->emitters[i] = (EmitterState){state.emitter_next[i], state.emitter_emitted[i]};
-        }
-    }
     state_free(&state);
     return result;
+}
+
+// ---- In memory ----
+
+struct KeptState {
+    State state;
+};
+
+KeptState *simulation_keep_state(MoteSimulation *simulation)
+{
+    KeptState *kept = calloc(1, sizeof *kept);
+    if (kept != NULL && state_take(simulation, &kept->state) != MOTE_OK) {
+        free(kept);
+        kept = NULL;
+    }
+    return kept;
+}
+
+MoteResult simulation_restore_state(MoteSimulation *simulation, const KeptState *kept)
+{
+    return state_restore(simulation, &kept->state);
+}
+
+void simulation_drop_state(KeptState *kept)
+{
+    if (kept != NULL) {
+        state_free(&kept->state);
+        free(kept);
+    }
 }

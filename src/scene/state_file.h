@@ -20,6 +20,7 @@
 #ifndef MOTE_SCENE_STATE_FILE_H
 #define MOTE_SCENE_STATE_FILE_H
 
+#include "mote.h"
 #include <stdint.h>
 
 #define STATE_MAGIC        "\x89MOTE\r\n\x1a" // not text, and broken by anything that treats it as text
@@ -51,5 +52,11 @@ typedef struct StateSection {
 } StateSection;
 
 _Static_assert(sizeof(StateHeader) == 120 && sizeof(StateSection) == 80, "both are written as they are");
+
+// A state in memory, to go back to.
+typedef struct KeptState KeptState;
+KeptState *simulation_keep_state(MoteSimulation *simulation); // NULL if there is no memory, or nothing to be read
+MoteResult simulation_restore_state(MoteSimulation *simulation, const KeptState *kept);
+void simulation_drop_state(KeptState *kept); // may be NULL
 
 #endif

@@ -43,10 +43,10 @@ static void watch_energy(MoteSimulation *simulation, const MoteWatch *watch)
     if (share < ALL_CLEAR) {
         simulation->gain_reported = false;
     } else if (!(share < ALARM) && !simulation->gain_reported) {
-        char what[160];
+        char what[256];
         snprintf(what, sizeof what,
                  "constraints have made %.3g J out of nothing, %.2g %% of the energy there is: something overlaps, or "
-                 "steps are too long; it is where particles are fastest",
+                 "steps are too long; some particles are fast",
                  watch->gained, 100.0 * share);
         warn(simulation, what, watch->gainer);
         simulation->gain_reported = true;

@@ -76,12 +76,13 @@ static MoteResult resize(MoteWorld *world, Capacity kind, uint64_t after, uint64
     if (after == before && after > 0) { // with 0, what a failed call left behind is freed
         return MOTE_OK;
     }
-    // Should an allocation fail, the buffers already grown keep their size, and those that could not shrink theirs:
-    // the recorded capacity is the smaller one, which every buffer holds.
+    // Should an allocation fail, or somebody want to stop, the buffers already grown keep their size, and those that
+    // could not shrink theirs: the recorded capacity is the smaller one, which every buffer holds.
     MoteResult result = MOTE_OK;
 #define BUFFER(type, name, capacity)                                                                                   \
     if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                            \
-        result = resize_one(world, &world->view.name, sizeof(type), before, after, keep);                              \
+        result = after > before ? stop_check() : MOTE_OK; /* new memory takes seconds for millions of particles */     \
+        result = result == MOTE_OK ? resize_one(world, &world->view.name, sizeof(type), before, after, keep) : result; \
     }
 #include "kernels/view.def"
     if (kind == CAPACITY_PARTICLES) {

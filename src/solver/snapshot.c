@@ -350,5 +350,6 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     world_free_buffers(&before, (Capacity)0, CAPACITY_LASTING);
     restored.layout = before.layout > restored.layout ? before.layout : restored.layout;
     *world = restored;
+    world_reset_watch(world);
     return MOTE_OK;
 }

@@ -52,6 +52,9 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
         world->corners_are_current = false;
         functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
         LAUNCH(world, assign_keys);
+        if (world_stops(world)) {
+            return;
+        }
         // A sort does not stop where a guess was wrong, when the estimates may be an array that is still needed; lists
         // never are.
         functions->sort(world->backend, view->keys, view->order, view->particle_count,
@@ -85,6 +88,9 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     MoteView *view = &world->view;
     if (from == STEP_START) {
         begin_step(world, time_step, clear);
+        if (world_stops(world)) {
+            return stop_fail();
+        }
         if (view->particle_count > 0) {
             order_particles(world);
         }
@@ -99,7 +105,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     }
     finish_shapes(world);
     marks->ended = *view;
-    return MOTE_OK;
+    return world_stops(world) ? stop_fail() : MOTE_OK;
 }
 
 // ---- Constraint groups -------------------------------------------------------------------------------------
@@ -396,6 +402,9 @@ MoteResult world_build_cells(MoteWorld *world)
     MoteView *view = &world->view;
     LAUNCH(world, mark_cell_heads);
     functions->scan(world->backend, view->cell_scan, view->particle_count);
+    if (world_stops(world)) {
+        return stop_fail();
+    }
     if (world->guessing) {
         const uint64_t guess = with_margin(world->last_cells);
         view->cell_count = guess < view->particle_count ? (uint32_t)guess : view->particle_count;
@@ -432,6 +441,9 @@ MoteResult world_build_lists(MoteWorld *world)
     uint64_t blocks = with_margin(world->last_blocks);
     LAUNCH(world, count_neighbours);
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
+    if (world_stops(world)) {
+        return stop_fail();
+    }
     if (!world->guessing) {
         functions->download(world->backend, &world->last_blocks, view->neighbour_starts + view->particle_count,
                             sizeof(uint));
@@ -459,6 +471,9 @@ static MoteResult build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     const uint32_t capacity = world->capacities[CAPACITY_NEIGHBOURS];
+    if (world_stops(world)) {
+        return stop_fail();
+    }
     if (functions->build_lists != NULL && functions->build_lists(world->backend, &world->view, capacity)) {
         world->listed_entries = capacity;
         return MOTE_OK;

@@ -3,6 +3,7 @@
 // run again from there. So the host waits once for up to STEP_BATCH steps.
 #include "solver/world.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,11 @@ static uint32_t choose_batch(MoteWorld *world, uint32_t count)
 {
     world->guessing = world->backend->functions->guesses && world->last_cells > 0;
     const bool reads = !world->guessing || !world_sorts_in_lists(world);
-    return reads ? 1 : count < STEP_BATCH ? count : STEP_BATCH;
+    uint32_t most = reads ? 1 : STEP_BATCH;
+    while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
+        most--;
+    }
+    return count < most ? count : most;
 }
 
 // Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
@@ -168,17 +173,22 @@ MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t
         result = mote_fail(MOTE_ERROR_INPUT, "time step is %g s, expected a positive number that has an inverse",
                            (double)time_step);
     }
+    world->watched = stop_is_watched();
     while (world->steps - begin < count && result == MOTE_OK) {
         const float last_time_step = world->last_time_step;
         const uint64_t steps = world->steps;
+        const double start = world->watched ? clock_seconds() : 0.0;
         result = run_batch(world, &preparation, time_step, choose_batch(world, count - (uint32_t)(steps - begin)));
         world->guessing = false;
         world->view.guessing = 0;
         world->view.without = 0;     // anything may come before the next launch
         if (world->steps == steps) { // not one went well
             world->last_time_step = last_time_step;
+        } else if (world->watched) {
+            world->step_seconds = (clock_seconds() - start) / (double)(world->steps - steps);
         }
     }
+    world->watched = world->stopped = false;
     world->expected = 0;
     if (done != NULL) {
         *done = (uint32_t)(world->steps - begin);

@@ -240,6 +240,28 @@ static MoteResult check_particles(const MoteWorld *world, const MoteParticles *p
     return MOTE_OK;
 }
 
+// New particles as kernels have them.
+static MoteResult describe_particles(MoteWorld *world, const MoteParticles *particles, vec4 *positions,
+                                     vec4 *velocities, uint *ids, uint *phases)
+{
+    enum { ASK_EVERY = 1 << 20 }; // particles
+    for (uint32_t i = 0; i < particles->count; i++) {
+        if (i % ASK_EVERY == 0 && stop_asked()) {
+            return stop_fail();
+        }
+        const MoteVec3 p = particles->positions[i];
+        const MoteVec3 v = particles->velocities != NULL ? particles->velocities[i] : (MoteVec3){0, 0, 0};
+        const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
+        const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
+        world_tally_mass(&world->tally, inverse_mass, particles->phase);
+        positions[i] = v4(p.x, p.y, p.z, inverse_mass);
+        velocities[i] = v4(v.x, v.y, v.z, 0.0f); // no density has been measured yet
+        ids[i] = world->tally.next_id + i;
+        phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
+    }
+    return MOTE_OK;
+}
+
 MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *particles, uint32_t *first_id)
 {
     MoteResult result = check_particles(world, particles);
@@ -275,17 +297,9 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
         result = world_reserve_solids(world);
     }
     if (result == MOTE_OK) {
-        for (uint32_t i = 0; i < count; i++) {
-            const MoteVec3 p = particles->positions[i];
-            const MoteVec3 v = particles->velocities != NULL ? particles->velocities[i] : (MoteVec3){0, 0, 0};
-            const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
-            const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
-            world_tally_mass(&world->tally, inverse_mass, particles->phase);
-            positions[i] = v4(p.x, p.y, p.z, inverse_mass);
-            velocities[i] = v4(v.x, v.y, v.z, 0.0f);
-            ids[i] = world->tally.next_id + i;
-            phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
-        }
+        result = describe_particles(world, particles, positions, velocities, ids, phases);
+    }
+    if (result == MOTE_OK) {
         const BackendFunctions *functions = world->backend->functions;
         MoteView *view = &world->view;
         functions->upload(world->backend, view->positions + before, positions, count * sizeof *positions);

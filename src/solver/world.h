@@ -2,6 +2,7 @@
 #ifndef MOTE_SOLVER_WORLD_H
 #define MOTE_SOLVER_WORLD_H
 
+#include "base/stop.h"
 #include "mote.h"
 #include "solver/backend.h"
 #include "solver/snapshot.h"
@@ -148,7 +149,9 @@ struct MoteWorld {
     bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
     bool recording_forces;
-    float last_time_step; // s; 0 before the first step
+    bool watched, stopped; // somebody may ask steps to stop, and has
+    double step_seconds;   // that a step took last while watched; 0: not known
+    float last_time_step;  // s; 0 before the first step
     uint32_t body_count, entry_count;
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
@@ -257,9 +260,26 @@ void world_note_watch(MoteWorld *world, const uint counters[COUNTER_ALL]);
 // Forgets what was gained and lost: other particles take the place of those that were watched.
 void world_reset_watch(MoteWorld *world);
 
+// Whether the step under way is to end (mote_stop_when). Nothing is launched from then on: what kernels left out would
+// mislead later ones, so whoever reads what they have written asks before.
+static inline bool world_stops(MoteWorld *world)
+{
+    world->stopped = world->stopped || (world->watched && stop_asked());
+    return world->stopped;
+}
+
+#define SLOW_STEP 0.5 // s: of a step that takes longer, somebody who wants to stop does not wait for the end
+
 static inline void world_launch(MoteWorld *world, KernelId kernel)
 {
-    world->backend->functions->launch(world->backend, kernel, &world->view);
+    const BackendFunctions *functions = world->backend->functions;
+    if (world_stops(world)) {
+        return;
+    }
+    functions->launch(world->backend, kernel, &world->view);
+    if (world->watched && functions->guesses && !(world->step_seconds > 0.0 && world->step_seconds < SLOW_STEP)) {
+        functions->wait(world->backend); // what the device has in hand, nobody can take back
+    }
 }
 #define LAUNCH(world, name) world_launch(world, KERNEL_ID_##name)
 

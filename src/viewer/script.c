@@ -451,7 +451,10 @@ static bool is_settled(const App *app)
 
 static bool is_waiting(Script *script, const App *app)
 {
-    FILE *file = script->waits_for_file ? fopen(script->file, "rb") : NULL;
+    FILE *file = NULL;
+    if (script->waits_for_file) {
+        (void)file_open_input(script->file, &file, NULL); // NULL as long as it is not there
+    }
     const bool waiting =
         script->drag_steps > 0 || (script->wait_until > 0.0 && clock_seconds() < script->wait_until) ||
         app->picture.number < script->wait_pictures || app->shown < script->wait_shown ||

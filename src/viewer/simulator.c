@@ -22,6 +22,9 @@ static bool is_replaceable(const SimulatorCommand *old, const SimulatorCommand *
 
 void simulator_send(Simulator *simulator, const SimulatorCommand *command)
 {
+    if (command->kind == COMMAND_QUIT) {
+        atomic_store(&simulator->ending, true);
+    }
     mtx_lock(&simulator->mutex);
     if (command->kind == COMMAND_LOAD || command->kind == COMMAND_RESET || command->kind == COMMAND_ADD) {
         simulator->loads_wanted++;
@@ -541,6 +544,9 @@ static void advance(Simulator *simulator)
     simulator->pool.forces = simulator->forces_wanted;
     const double seconds = clock_seconds() - start;
     simulator->frame_seconds += (simulator->frame_seconds > 0.0 ? 0.2 : 1.0) * (seconds - simulator->frame_seconds);
+    if (result == MOTE_ERROR_STOPPED) {
+        return; // the window is closed
+    }
     if (result != MOTE_OK) {
         simulator->failed = true;
         simulator->paused = true;
@@ -589,9 +595,15 @@ static bool is_unseen(Simulator *simulator)
     return simulator->unseen;
 }
 
+static bool is_ending(void *data)
+{
+    return atomic_load(&((Simulator *)data)->ending);
+}
+
 static int run(void *data)
 {
     Simulator *simulator = data;
+    mote_stop_when(is_ending, simulator);
     thread_give_way();
     for (;;) {
         const bool stepping = simulator->steps_wanted > 0;

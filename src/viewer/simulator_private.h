@@ -4,6 +4,7 @@
 
 #include "viewer/hands.h"
 #include "viewer/simulator.h"
+#include <stdatomic.h>
 
 enum { QUEUE_SIZE = 256, CHANGE_LIMIT = 512, OVERRIDE_SIZE = 2048, WORDS_SIZE = 1024 };
 
@@ -19,7 +20,8 @@ struct Simulator {
     SimulatorOptions options;
     thrd_t thread;
     bool started;
-    mtx_t mutex; // of everything down to the line
+    atomic_bool ending; // a long frame or a large scene is not waited for
+    mtx_t mutex;        // of everything down to the line
     cnd_t called;
     SimulatorCommand queue[QUEUE_SIZE];
     uint32_t queued;

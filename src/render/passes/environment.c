@@ -3,6 +3,7 @@
 #include "render/renderer.h"
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "image/image.h"
 #include <math.h>
@@ -70,11 +71,12 @@ static bool is_png(const char *path)
 {
     static const unsigned char signature[4] = {0x89, 'P', 'N', 'G'};
     unsigned char bytes[4] = {0};
-    FILE *file = fopen(path, "rb");
-    const bool read = file != NULL && fread(bytes, 1, sizeof bytes, file) == sizeof bytes;
-    if (file != NULL) {
-        fclose(file);
+    FILE *file;
+    if (file_open_input(path, &file, NULL) != MOTE_OK) {
+        return false;
     }
+    const bool read = fread(bytes, 1, sizeof bytes, file) == sizeof bytes;
+    fclose(file);
     return read && memcmp(bytes, signature, sizeof bytes) == 0;
 }
 
