@@ -110,8 +110,8 @@ typedef struct MoteSettings {
     // Density constraint.
     uint32_t density_mode; // MoteDensityMode
     float relaxation;      // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
-    float max_tension; // largest rarefaction (1 - density over rest) that a bilateral constraint pulls together with; 1
-                       // is PBF as published, where a droplet of few particles is torn about by its own tension
+    float max_tension; // largest rarefaction (1 - density over rest) within a step that a bilateral constraint resists;
+                       // what was rare when the step began is not pulled together, as PBF does
     float
         wall_density_weight; // what shapes count in a liquid's density, as if filled with its rest lattice; 0: nothing
     float over_relaxation;   // omega of UPP eq. 13

@@ -18,6 +18,7 @@ typedef struct ReferenceLiquid {
     double x[REFERENCE_LIMIT][3], v[REFERENCE_LIMIT][3];
     double inverse_mass[REFERENCE_LIMIT];
     double density[REFERENCE_LIMIT]; // over rest density
+    double before[REFERENCE_LIMIT];  // the same when the step began
 } ReferenceLiquid;
 
 static inline double reference_support(const MoteSettings *settings)
@@ -171,7 +172,9 @@ static inline void reference_corrections(ReferenceLiquid *liquid, double correct
     reference_measure_density(liquid);
     const double tension = s->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0 : (double)s->max_tension;
     for (uint32_t i = 0; i < liquid->count; i++) {
-        lambda[i] = -fmax(liquid->density[i] - 1.0, -tension) / reference_denominator(liquid, &rest, i);
+        const double stretched = fmax(fmin(liquid->before[i], 1.0) - liquid->density[i], 0.0);
+        const double error = liquid->density[i] > 1.0 ? liquid->density[i] - 1.0 : -fmin(stretched, tension);
+        lambda[i] = -error / reference_denominator(liquid, &rest, i);
     }
     for (uint32_t i = 0; i < liquid->count; i++) {
         double sum[3] = {0.0, 0.0, 0.0};

@@ -38,6 +38,7 @@ static void shake(ReferenceLiquid *liquid, const MoteSettings *settings)
         }
         const float mass = random_float(0.08f, 0.16f);
         liquid->inverse_mass[i] = 1.0 / (double)mass;
+        liquid->before[i] = (double)(float)(i % 3 == 0 ? 0.0 : random_float(0.5f, 1.2f));
     }
 }
 
@@ -58,6 +59,11 @@ static MoteWorld *world_of(const TestBackend *backend, const ReferenceLiquid *li
                                      .masses = masses,
                                      .phase = MOTE_PHASE_FLUID};
     expect_ok(mote_world_add_particles(world, &particles, NULL));
+    MoteParticleView view = read_view(world);
+    for (uint32_t i = 0; i < view.count; i++) {
+        view.velocities[4 * (size_t)i + 3] = (float)liquid->before[view.ids[i]];
+    }
+    expect_ok(mote_world_write(world, &view));
     return world;
 }
 

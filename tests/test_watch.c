@@ -1,0 +1,204 @@
+// What steps see on the device: energy out of nothing, and nothing of the kind where colliders do work or soft bodies
+// give back what they took; particles outside the bounds; particles between colliders that leave no room. And all
+// shipped scenes, for a second.
+#define _POSIX_C_SOURCE 200809L
+#include "simulation_fixture.h"
+
+#include "known_leaks.h"
+#include "scene/simulation.h"
+#include "short_tests.h"
+#include <math.h>
+
+static const char *const backends[] = {"cpu", "cuda", "vulkan"};
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+// The largest share of the energy that was gained in so many frames.
+static double gain_of(const Running *running, uint32_t frames)
+{
+    double most = 0.0;
+    for (uint32_t i = 0; i < frames; i++) {
+        fixture_advance(running, 1);
+        const MoteWatch watch = mote_world_watch(running->world);
+        assert_true(watch.energy > 0.0);
+        most = fmax(most, watch.gained / watch.energy);
+    }
+    return most;
+}
+
+static bool is_warned(const Running *running, const char *text)
+{
+    const MoteNotice *rows;
+    const uint32_t count = mote_simulation_notices(running->simulation, &rows);
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].warning && rows[i].time > 0.0 && strstr(rows[i].text, text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Grains that overlap by half their width and have no stabilization to come apart by: each pair gains what moving its
+// halves by a quarter of a spacing in a step is.
+static void overlaps_make_energy(void **state)
+{
+    (void)state;
+    double found[BACKENDS];
+    for (uint32_t b = 0; b < BACKENDS; b++) {
+        Running running =
+            fixture_start("{ \"solver\": { \"spacing\": 0.1, \"stabilization_iterations\": 0, \"gravity\": [0, 0, 0] },"
+                          "  \"materials\": { \"sand\": {} },"
+                          "  \"grains\": [{ \"material\": \"sand\", \"size\": [0.5, 0.5, 0.5], \"distance\": 0.5 }] }",
+                          backends[b]);
+        found[b] = gain_of(&running, 1);
+        assert_true(is_warned(&running, "out of nothing"));
+        assert_true(is_warned(&running, "particle"));
+        fixture_stop(&running);
+    }
+    print_message("overlapping grains gain %.3g of their energy\n", found[0]);
+    assert_true(found[0] > 10.0);
+    for (uint32_t b = 1; b < BACKENDS; b++) {
+        assert_true(fabs(found[b] / found[0] - 1.0) < 1e-3);
+    }
+}
+
+// A piston lifts a heap of grains, a paddle stirs water, a soft ball bounces: none of it comes out of nothing.
+static void work_is_not_out_of_nothing(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {
+        "{ \"solver\": { \"spacing\": 0.1 }, \"materials\": { \"sand\": { \"static_friction\": 0.5 } },"
+        "  \"grains\": [{ \"material\": \"sand\", \"position\": [0, 0.3, 0], \"size\": [0.5, 0.4, 0.5] }],"
+        "  \"colliders\": [{ \"shape\": \"box\", \"size\": [2, 0.2, 2], \"position\": { \"keyframes\": ["
+        "    { \"time\": 0, \"value\": [0, 0, 0] }, { \"time\": 1, \"value\": [0, 4, 0] }] } }] }",
+        "{ \"solver\": { \"spacing\": 0.1 }, \"fluids\": [{ \"position\": [0, 0.3, 0], \"size\": [1.8, 0.6, 0.6] }],"
+        "  \"colliders\": [{ \"shape\": \"box\", \"inside_out\": true, \"position\": [0, 1, 0], \"size\": [2, 2, 0.6] "
+        "},"
+        "    { \"shape\": \"box\", \"size\": [0.2, 1.5, 0.7], \"position\": { \"keyframes\": ["
+        "    { \"time\": 0, \"value\": [-1.05, 0.8, 0] }, { \"time\": 0.5, \"value\": [0, 0.8, 0] }] } }] }",
+        "{ \"solver\": { \"spacing\": 0.1 }, \"materials\": { \"rubber\": {} }, \"colliders\": [{ \"shape\": \"plane\" "
+        "}],"
+        "  \"bodies\": [{ \"mesh\": \"shape:sphere?radius=0.3\", \"material\": \"rubber\", \"position\": [0, 1, 0],"
+        "  \"stiffness\": 0.2, \"cluster_spacing\": 2 }] }",
+    };
+    for (uint32_t s = 0; s < sizeof scenes / sizeof scenes[0]; s++) {
+        for (uint32_t b = 0; b < BACKENDS; b++) {
+            Running running = fixture_start(scenes[s], backends[b]);
+            const double gain = gain_of(&running, 45);
+            if (b == 0) {
+                print_message("scene %u gains %.3g of its energy\n", s, gain);
+            }
+            assert_true(gain < 0.02);
+            fixture_stop(&running);
+        }
+    }
+}
+
+static void escapes_are_reported(void **state)
+{
+    (void)state;
+    for (uint32_t b = 0; b < BACKENDS; b++) {
+        Running running = fixture_start("{ \"fluids\": [{ \"size\": [0.2, 0.2, 0.2] }],"
+                                        "  \"bounds\": { \"lower\": [-1, -0.5, -1], \"upper\": [1, 1, 1] } }",
+                                        backends[b]);
+        fixture_advance(&running, 10);
+        assert_int_equal(mote_world_watch(running.world).escaped, 0);
+        assert_false(is_warned(&running, "bounds"));
+        fixture_advance(&running, 20); // 1.2 m
+        assert_int_equal(mote_world_watch(running.world).escaped, mote_world_particle_count(running.world));
+        assert_true(is_warned(&running, "outside the scene's bounds"));
+        fixture_stop(&running);
+    }
+}
+
+// A lid comes down to where it leaves the water no room.
+static void squeezed_particles_are_reported(void **state)
+{
+    (void)state;
+    for (uint32_t b = 0; b < BACKENDS; b++) {
+        Running running = fixture_start(
+            "{ \"solver\": { \"spacing\": 0.1 }, \"fluids\": [{ \"position\": [0, 0.15, 0], \"size\": [0.9, 0.3, 0.9] "
+            "}],"
+            "  \"colliders\": [{ \"shape\": \"box\", \"inside_out\": true, \"position\": [0, 1, 0], \"size\": [1, 2, "
+            "1] },"
+            "    { \"shape\": \"box\", \"size\": [3, 1, 3], \"position\": { \"keyframes\": ["
+            "    { \"time\": 0, \"value\": [0, 1, 0] }, { \"time\": 0.2, \"value\": [0, 0.3, 0] }] } }] }",
+            backends[b]);
+        fixture_advance(&running, 40);
+        assert_true(mote_world_watch(running.world).squeezed > 0);
+        assert_true(is_warned(&running, "caught between colliders"));
+        fixture_stop(&running);
+    }
+}
+
+// ---- Shipped scenes ----
+
+typedef struct Bar {
+    const char *name;
+    double gain; // of the energy, at most
+} Bar;
+
+// What is gained beyond half a percent, with the reason.
+static const Bar bars[] = {
+    {"drop_in_pool", 0.04}, // the ball's impact on four layers of particles
+    {"fountain", 0.16},     // layers leave nozzles into slower ones: coarse as these are
+    {"hourglass", 0.01},    // grains that are filled touch the glass
+};
+
+static double bar_of(const char *name)
+{
+    for (uint32_t i = 0; i < sizeof bars / sizeof bars[0]; i++) {
+        if (strcmp(bars[i].name, name) == 0) {
+            return bars[i].gain;
+        }
+    }
+    return 0.005;
+}
+
+static void shipped_scenes_are_sound(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "bowl",         "box_stack",    "buckets_in_motion", "bunny_pile",    "bunny_splash",
+        "buoyancy",     "cup",          "dam_break",         "dam_break_2d",  "double_dam_break",
+        "drop_in_pool", "flapping_fin", "floating_boxes",    "fountain",      "friction_ramp",
+        "hourglass",    "marbles",      "non_manifold",      "plastic_stack", "rock_pool",
+        "sand_pile",    "sandcastle",   "soft_bunny",        "two_liquids",
+    };
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/scenes/small/%s.json", MOTE_SOURCE_DIR, names[i]);
+        Running running = {0};
+        expect_ok(mote_scene_load(path, NULL, 0, &running.scene));
+        expect_ok(mote_simulation_create(running.scene, &(MoteBackendOptions){.backend = "cpu"}, &running.simulation));
+        running.world = mote_simulation_world(running.simulation);
+        double gain = 0.0, compression = 0.0;
+        for (uint32_t frame = 0; frame < 60; frame++) {
+            fixture_advance(&running, 1);
+            MoteStatistics statistics;
+            expect_ok(mote_world_statistics(running.world, &statistics));
+            const MoteWatch watch = mote_world_watch(running.world);
+            gain = fmax(gain, watch.energy > 0.0 ? watch.gained / watch.energy : 0.0);
+            compression = fmax(compression, statistics.density_error_mean);
+            assert_int_equal(watch.escaped, 0);
+            assert_int_equal(watch.squeezed, 0);
+        }
+        print_message("%-18s gains %.3f %%, mean compression at most %.2f %%\n", names[i], 100.0 * gain,
+                      100.0 * compression);
+        if (gain > bar_of(names[i]) || compression > 0.03) {
+            fail_msg("%s: a gain of %.3g where %.3g is allowed, or a mean compression of %.3g", names[i], gain,
+                     bar_of(names[i]), compression);
+        }
+        fixture_stop(&running);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overlaps_make_energy),     cmocka_unit_test(work_is_not_out_of_nothing),
+        cmocka_unit_test(escapes_are_reported),     cmocka_unit_test(squeezed_particles_are_reported),
+        cmocka_unit_test(shipped_scenes_are_sound),
+    };
+    static const char *const long_tests[] = {"shipped_scenes_are_sound", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, fixture_open, fixture_close);
+}
