@@ -18,6 +18,7 @@ typedef struct Model {
     MoteSimulation *simulation; // of the simulation's thread alone
     const MoteRenderMesh *meshes;
     uint32_t mesh_count;
+    uint32_t notices; // of the simulation, that have been said
 } Model;
 Model *model_hold(Model *model);
 void model_release(Model *model); // NULL is allowed

@@ -222,6 +222,22 @@ static void publish(Simulator *simulator)
     update_status(simulator, measure);
 }
 
+// The newest warning of the simulation, once.
+static void say_warnings(Simulator *simulator)
+{
+    const MoteNotice *rows;
+    Model *model = simulator->model;
+    const uint32_t count = mote_simulation_notices(model->simulation, &rows);
+    for (; model->notices < count; model->notices++) {
+        const MoteNotice *notice = &rows[model->notices];
+        char text[512];
+        if (notice->warning) {
+            snprintf(text, sizeof text, "Warning: %s", notice->text);
+            say(simulator, text);
+        }
+    }
+}
+
 // ---- The thread: scenes ----
 
 static MoteResult build(Simulator *simulator, const char *path, Model **out)
@@ -554,6 +570,7 @@ static void advance(Simulator *simulator)
         update_status(simulator, false);
         return;
     }
+    say_warnings(simulator);
     publish(simulator);
 }
 
