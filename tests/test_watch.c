@@ -139,9 +139,8 @@ typedef struct Bar {
 
 // What is gained beyond half a percent, with the reason.
 static const Bar bars[] = {
-    {"cup", 0.03},          // as fountain
+    {"cup", 0.03},          // layers leave the nozzle into slower ones
     {"drop_in_pool", 0.04}, // the ball's impact on four layers of particles
-    {"fountain", 0.16},     // layers leave nozzles into slower ones: coarse as these are
     {"hourglass", 0.01},    // grains that are filled touch the glass
 };
 

@@ -14,7 +14,7 @@ static const float LIQUID_REACH = 0.9f;
 
 // Overlap of rigid bodies, over the contact distance, that a step can begin with because contacts of the last one have
 // not converged. Deeper ones were there from the start, or were made by colliders.
-static const float DEEP_OVERLAP = 0.05f;
+static const float DEEP_OVERLAP = 0.07f;
 
 static void order_particles(MoteWorld *world);
 static MoteResult find_neighbours(MoteWorld *world);
