@@ -105,7 +105,8 @@ void app_drop(App *app, const char *path)
     }
 }
 
-// The mesh that was dropped, as high as a quarter of the distance to it, where the camera looks; a body a little above.
+// The mesh that was dropped, as high as a seventh of the distance to it, where the camera looks; a body a
+// little above. Larger ones would hardly fit into a tank that fills the picture.
 void app_add_mesh(App *app, const char *section)
 {
     const MoteVec3 e = app->camera.position, t = app->camera.target;
@@ -120,7 +121,7 @@ void app_add_mesh(App *app, const char *section)
         snprintf(text, sizeof text,
                  "%s[%u]={\"mesh\": %.1400s, \"material\": \"wall\", \"fit_height\": %.4g, \"position\": [%.4g, %.4g, "
                  "%.4g]%s}",
-                 section, simulator_elements(app->simulator, kind), quoted, 0.25 * (double)distance, (double)t.x,
+                 section, simulator_elements(app->simulator, kind), quoted, (double)distance / 7.0, (double)t.x,
                  (double)(t.y + (body ? 0.25f * distance : 0.0f)), (double)t.z, body ? "" : ", \"shape\": \"mesh\"");
         app->status.loading = true;
         simulator_send_text(app->simulator, COMMAND_ADD, text);
