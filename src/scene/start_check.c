@@ -328,7 +328,9 @@ static void report_overlaps(Search *search)
 {
     const SceneStart *start = search->start;
     uint32_t pairs = 0;
-    qsort(search->overlaps, search->overlap_count, sizeof *search->overlaps, by_sources);
+    if (search->overlap_count > 0) { // there is no array without
+        qsort(search->overlaps, search->overlap_count, sizeof *search->overlaps, by_sources);
+    }
     for (uint32_t i = 0; i < search->overlap_count; i++) {
         const Overlap *overlap = &search->overlaps[i];
         if (i > 0 && overlap[-1].a == overlap->a && overlap[-1].b == overlap->b) {
