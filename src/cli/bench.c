@@ -77,7 +77,8 @@ static void print_steps(const Settings *settings, const StepsResult *r, const Pe
         printf("  the host waited for the device %.2f times a step\n", r->waits);
     }
     print_stages(r, settings->kernels);
-    printf("  loops over neighbours: %.1f GFLOP/s, %.1f GB/s through caches", r->gflops, r->gbytes);
+    printf("  loops over neighbours: %s%.1f GFLOP/s, %.1f GB/s through caches", r->at_most ? "at most " : "", r->gflops,
+           r->gbytes);
     if (peaks->gflops > 0.0) {
         printf(" (this machine's peaks: %.0f GFLOP/s, %.0f GB/s from memory)", peaks->gflops, peaks->gbytes_per_second);
     }
@@ -114,14 +115,15 @@ static json_t *steps_as_json(const Settings *settings, const StepsResult *r)
         }
     }
     return json_pack(
-        "{s:s, s:s, s:i, s:I, s:I, s:I, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, "
-        "s:f}",
+        "{s:s, s:s, s:i, s:I, s:I, s:I, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, "
+        "s:b, s:f}",
         "scene", r->scene, "backend", r->backend, "threads", bench_threads(&settings->steps), "particles",
         (json_int_t)r->particles, "steps", (json_int_t)r->steps, "copies", (json_int_t)r->copies, "ms_per_step",
         times_as_json(&r->all), "quiet", "share", r->quiet_share, "mean", r->quiet.mean, "median", r->quiet.median,
-        "best_pace", r->pace.minimum, "mean_pace", r->pace.mean, "stages", stages, "kernels", kernels,
-        "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean",
-        r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes, "host_waits_per_step", r->waits);
+        "best_pace", r->pace.minimum, "mean_pace", r->pace.mean, "limit", r->quiet_limit, "stages", stages, "kernels",
+        kernels, "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean",
+        r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes, "rates_at_most", r->at_most,
+        "host_waits_per_step", r->waits);
 }
 
 // `first` is what it was measured beside, or itself.

@@ -13,7 +13,7 @@ enum { COPY_LIMIT = 64 };
 
 // What the loops over neighbours do, counted from the source, for a neighbour: arithmetic operations, and bytes asked
 // of memory or cache (a 4-byte index and 16 bytes for each vec4 of the neighbour). Where a kernel has branches by
-// setting, the cheaper one is counted.
+// setting, the cheaper one is counted. What backends leave out is counted, too: see leaves_work_out.
 static const struct {
     const char *kernel;
     double operations, bytes;
@@ -153,29 +153,30 @@ static MoteResult run_in_turns(BenchScene *scenes, uint32_t count, PaceMaker *pa
 
 // ---- Summing up ----
 
-static double best_pace(const BenchScene *scenes, uint32_t count)
+// Up to what pace a core worked for us alone. `values` has room for a pace of every frame of all scenes, and one more.
+static double quiet_limit(const BenchScene *scenes, uint32_t count, double *values)
 {
-    double best = scenes[0].frames[0].pace_before;
+    uint32_t paces = 0;
+    values[paces++] = scenes[0].frames[0].pace_before;
     for (uint32_t s = 0; s < count; s++) {
         for (uint32_t f = 0; f < scenes[s].frame_count; f++) {
-            const double pace = scenes[s].frames[f].pace_after;
-            best = pace < best ? pace : best;
+            values[paces++] = scenes[s].frames[f].pace_after;
         }
     }
-    return best;
+    return pace_quiet_limit(values, paces);
 }
 
-static bool was_quiet(const FrameTime *frame, double best)
+static bool was_quiet(const FrameTime *frame, double limit)
 {
-    return pace_was_quiet(frame->pace_before, frame->pace_after, best);
+    return pace_was_quiet(frame->pace_before, frame->pace_after, limit);
 }
 
 // `values` has room for one of each frame.
-static void summarise_times(const BenchScene *scene, double best, double *values, StepsResult *out)
+static void summarise_times(const BenchScene *scene, double limit, double *values, StepsResult *out)
 {
     uint32_t quiet = 0;
     for (uint32_t f = 0; f < scene->frame_count; f++) {
-        if (was_quiet(&scene->frames[f], best)) {
+        if (was_quiet(&scene->frames[f], limit)) {
             values[quiet++] = scene->frames[f].milliseconds;
         }
     }
@@ -192,12 +193,12 @@ static void summarise_times(const BenchScene *scene, double best, double *values
 }
 
 // Compares frames that both have and that have particles in both.
-static Times compare(const BenchScene *scene, const BenchScene *first, double best, bool quiet_only, double *values)
+static Times compare(const BenchScene *scene, const BenchScene *first, double limit, bool quiet_only, double *values)
 {
     uint32_t kept = 0;
     for (uint32_t f = 0; f < scene->frame_count && f < first->frame_count; f++) {
         const FrameTime *here = &scene->frames[f], *there = &first->frames[f];
-        const bool quiet = was_quiet(here, best) && was_quiet(there, best);
+        const bool quiet = was_quiet(here, limit) && was_quiet(there, limit);
         if (here->particles > 0 && there->particles > 0 && (quiet || !quiet_only)) {
             values[kept++] = here->milliseconds / here->particles * there->particles / there->milliseconds;
         }
@@ -220,6 +221,13 @@ static void add_to_stage(StepsResult *out, const MoteTiming *kernel)
     if (s < out->stage_count) {
         out->stages[s].milliseconds += kernel->milliseconds;
     }
+}
+
+// Whether backends may leave out particles that the density constraint has nothing to do for, which nobody counts:
+// the unilateral one, in liquid at or below its rest density (src/cpu/avx2_idle.h, src/kernels/density.h).
+static bool leaves_work_out(const MoteSettings *solver)
+{
+    return solver->density_mode == MOTE_DENSITY_UNILATERAL;
 }
 
 static void summarise_stages(const BenchScene *scene, StepsResult *out)
@@ -271,6 +279,7 @@ static MoteResult summarise(const BenchScene *scene, StepsResult *out)
         out->density_error = statistics.density_error_mean;
         out->bytes_per_particle =
             statistics.particles > 0 ? (double)statistics.memory_bytes / statistics.particles : 0.0;
+        out->at_most = leaves_work_out(&solver);
         summarise_stages(scene, out);
     }
     return result;
@@ -278,21 +287,22 @@ static MoteResult summarise(const BenchScene *scene, StepsResult *out)
 
 static MoteResult summarise_all(const BenchScene *scenes, uint32_t count, StepsResult *results)
 {
-    uint32_t most_frames = 0;
+    uint32_t frames = 0;
     for (uint32_t s = 0; s < count; s++) {
-        most_frames = scenes[s].frame_count > most_frames ? scenes[s].frame_count : most_frames;
+        frames += scenes[s].frame_count;
     }
-    double *const values = calloc(most_frames, sizeof *values);
+    double *const values = calloc(frames + 1u, sizeof *values);
     if (values == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the times of %u frames", most_frames);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the times of %u frames", frames);
     }
-    const double best = best_pace(scenes, count);
+    const double limit = quiet_limit(scenes, count, values);
     MoteResult result = MOTE_OK;
     for (uint32_t s = 0; s < count && result == MOTE_OK; s++) {
         result = summarise(&scenes[s], &results[s]);
-        summarise_times(&scenes[s], best, values, &results[s]);
-        results[s].beside_first = compare(&scenes[s], &scenes[0], best, false, values);
-        results[s].quiet_beside_first = compare(&scenes[s], &scenes[0], best, true, values);
+        results[s].quiet_limit = limit;
+        summarise_times(&scenes[s], limit, values, &results[s]);
+        results[s].beside_first = compare(&scenes[s], &scenes[0], limit, false, values);
+        results[s].quiet_beside_first = compare(&scenes[s], &scenes[0], limit, true, values);
     }
     free(values);
     return result;

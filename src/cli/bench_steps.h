@@ -46,6 +46,7 @@ typedef struct StepsResult {
     Times all, quiet;   // ms a step; in frames that had the cores to themselves
     double quiet_share; // of the frames
     Times pace;         // ms of the loop that tells them
+    double quiet_limit; // ms of it, at most, where a core worked for us alone
     // In turns: the time a particle takes over what one of the first scene takes in the same frame.
     Times beside_first, quiet_beside_first;
     double neighbours, bytes_per_particle, density_error;
@@ -55,6 +56,7 @@ typedef struct StepsResult {
     MoteTiming kernels[BENCH_TIMING_LIMIT]; // milliseconds a step
     uint32_t kernel_count;
     double gflops, gbytes; // a second, of the loops over neighbours
+    bool at_most;          // these two: particles that were left out are counted, too
 } StepsResult;
 
 int bench_threads(const StepsBench *bench);

@@ -2,14 +2,16 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
-#include <stdint.h>
+#include "cli/times.h"
 #include <stdlib.h>
 
 enum { POINTS = 1024, LISTED = 32, REPEATS = 10 };
 
-// With a core alone the loop's times differ by a few hundredths; beside a busy thread on the same core it takes 1.4 to
-// 1.8 times as long (docs/performance.md).
-static const double QUIET_LIMIT = 1.15;
+// Half the width of a mode, as a ratio. Beside a busy thread on the same core the loop takes 1.4 to 1.8 times as long
+// as alone (docs/performance.md): a mode must not reach that far.
+static const double MODE_RATIO = 1.15;
+// Fewer paces than these are no mode but exceptions, such as the first moments of a core at its highest clock rate.
+enum { MODE_SAMPLES = 3, MODE_SHARE = 20 }; // and one in so many
 
 struct PaceMaker {
     Threads *threads;
@@ -105,7 +107,49 @@ double pace_now(PaceMaker *maker)
     return slowest;
 }
 
-bool pace_was_quiet(double before, double after, double best)
+// How many of the sorted paces are at or below `limit`.
+static uint32_t count_up_to(const double *paces, uint32_t count, double limit)
 {
-    return before <= QUIET_LIMIT * best && after <= QUIET_LIMIT * best;
+    uint32_t found = 0;
+    while (found < count && paces[found] <= limit) {
+        found++;
+    }
+    return found;
+}
+
+// The lowest pace that enough others lie just above of.
+static double lowest_dense_pace(const double *paces, uint32_t count)
+{
+    const uint32_t few = count < MODE_SAMPLES ? count : MODE_SAMPLES;
+    const uint32_t needed = count / MODE_SHARE > few ? count / MODE_SHARE : few;
+    for (uint32_t i = 0; i < count; i++) {
+        if (count_up_to(paces, count, MODE_RATIO * paces[i]) - i >= needed) {
+            return paces[i];
+        }
+    }
+    return paces[0];
+}
+
+// Mean shift (Fukunaga and Hostetler 1975) with the median for the mean: a window around the estimate moves to the
+// median of what it holds until it stays. From the lowest dense pace on it only moves up, to the middle of that mode.
+double pace_quiet_limit(double *paces, uint32_t count)
+{
+    if (count == 0) {
+        return 0.0;
+    }
+    times_sort(paces, count);
+    double middle = lowest_dense_pace(paces, count);
+    for (bool moved = true; moved;) {
+        const uint32_t begin = count_up_to(paces, count, middle / MODE_RATIO);
+        const uint32_t end = count_up_to(paces, count, middle * MODE_RATIO);
+        const double median = paces[begin + (end - begin - 1) / 2];
+        moved = median > middle;
+        middle = moved ? median : middle;
+    }
+    return MODE_RATIO * middle;
+}
+
+bool pace_was_quiet(double before, double after, double limit)
+{
+    return before <= limit && after <= limit;
 }

@@ -5,6 +5,7 @@
 #define MOTE_CLI_PACE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct PaceMaker PaceMaker;
 
@@ -12,6 +13,11 @@ PaceMaker *pace_maker_create(int threads); // NULL if memory is short
 void pace_maker_destroy(PaceMaker *maker);
 double pace_now(PaceMaker *maker); // ms of the loop on the slowest core, about one
 
-// Whether the paces before and after something are both close to the best one seen: each core worked for us alone.
-bool pace_was_quiet(double before, double after, double best);
+// The slowest pace that a core has for itself, by a run's own paces, which are sorted: the upper end of their lowest
+// mode. Not a multiple of the best one: where a core's clock rate follows its heat and load, a few moments are faster
+// than all others, and what is slower than those had the core to itself all the same. A run that was never alone does
+// not know it.
+double pace_quiet_limit(double *paces, uint32_t count);
+// Whether neither of the paces before and after something is slower than that.
+bool pace_was_quiet(double before, double after, double limit);
 #endif

@@ -8,12 +8,17 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+void times_sort(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+}
+
 Times times_of(double *values, uint32_t count)
 {
     if (count == 0) {
         return (Times){0};
     }
-    qsort(values, count, sizeof *values, compare_doubles);
+    times_sort(values, count);
     double sum = 0.0;
     for (uint32_t i = 0; i < count; i++) {
         sum += values[i];

@@ -10,6 +10,8 @@ typedef struct Times {
     uint32_t count;
 } Times;
 
+void times_sort(double *values, uint32_t count); // ascending
+
 // Sorts the values. All is zero if there are none.
 Times times_of(double *values, uint32_t count);
 #endif
