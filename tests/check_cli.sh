@@ -73,7 +73,7 @@ warns "did you mean 'vtk'?"
 expect 2 simulate drop.json --format ply
 warns "--format needs --out"
 expect 2 simulate drop.json --every 2
-warns "--every needs --save-state"
+warns "--every 2: expected also --out DIR, to export each 2 frames (instead of the scene's output.every), or --save-state"
 expect 2 simulate drop.json --quiet=yes
 warns "takes no value"
 expect 2 simulate drop.json --set solver.iterations
@@ -158,6 +158,13 @@ PYTHON
 expect 0 simulate --quiet --frames=0 drop.json --out initial
 silent
 [[ -s initial/frame_000000.ply && ! -e initial/frame_000002.ply ]] || fail "the initial state alone was asked for"
+# --every: how often to export, and beside --save-state how often to save, which leaves the exports to the scene.
+expect 0 simulate drop.json --out thirds --format ply,vtk --every 3 --quiet
+[[ $(cd thirds && echo *.ply) == "$(printf 'frame_%06d.ply ' 0 3 6 | sed 's/ $//')" ]] || fail "each third: $(ls thirds)"
+(($(grep -c '<DataSet ' thirds/frames.pvd) == 3)) || fail "frames.pvd does not have each third frame"
+expect 0 simulate drop.json --out halves --save-state 'halves/{frame}.state' --every 3 --quiet
+[[ $(cd halves && echo *.ply *.state | wc -w) == 7 && -s halves/frame_000004.ply && -s halves/000003.state ]] ||
+    fail "every second frame, and every third state: $(ls halves)"
 expect 0 simulate drop.json --frames 2 --set solver.substeps=5 --summary set.json --quiet
 has set.json 's["steps"] == 10'
 

@@ -29,8 +29,8 @@ typedef struct Settings {
     MoteBackendOptions backend;
     uint32_t device; // Vulkan
     bool device_given;
-    uint32_t frames, formats, save_every;
-    bool frames_given, formats_given, save_every_given, quiet, strict;
+    uint32_t frames, formats, every;
+    bool frames_given, formats_given, every_given, quiet, strict;
     bool on_stdout; // something that was asked for goes there, and words do not
     const char *folder, *summary, *statistics, *save_state, *resume;
 } Settings;
@@ -68,7 +68,9 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
         {"set", OPTION_LIST, &s->overrides, "PATH=VALUE",
          "Override a value of the scene, as in --set solver.iterations=10; may be given many times", NULL, 0, 0, NULL},
         {"out", OPTION_TEXT, &s->folder, "DIR",
-         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene; wet maps to "
+         "Export frames to DIR/frame_000000.ply and so on, each output.every frames of the scene or as --every says; "
+         "wet "
+         "maps to "
          "wet_N_000000.png",
          NULL, 0, 0, NULL},
         {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
@@ -82,8 +84,10 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "Save the state when the run ends, to be resumed or drawn; a name with {frame} in it, as in "
          "states/{frame}.state, keeps one file a frame, the initial one included",
          NULL, 0, 0, NULL},
-        {"every", OPTION_NUMBER, &s->save_every, "N", "With --save-state: also after each N frames", NULL, 1,
-         1000000000, &s->save_every_given},
+        {"every", OPTION_NUMBER, &s->every, "N",
+         "With --save-state: save the state also after each N frames. Without it: export each N frames to --out, "
+         "instead of the scene's output.every",
+         NULL, 1, 1000000000, &s->every_given},
         {"resume", OPTION_TEXT, &s->resume, "FILE",
          "Continue from a saved state of the same scene; frames count on from it", NULL, 0, 0, NULL},
         {"strict", OPTION_FLAG, &s->strict, NULL, STRICT_HELP, NULL, 0, 0, NULL},
@@ -109,8 +113,11 @@ static int check_settings(Settings *s)
     if (s->formats_given && s->folder == NULL) {
         return usage_error(usage.command, "--format needs --out DIR");
     }
-    if (s->save_every_given && s->save_state == NULL) {
-        return usage_error(usage.command, "--every needs --save-state FILE");
+    if (s->every_given && s->save_state == NULL && s->folder == NULL) {
+        return usage_error(usage.command,
+                           "--every %u: expected also --out DIR, to export each %u frames (instead of "
+                           "the scene's output.every), or --save-state FILE, to save each %u frames",
+                           s->every, s->every, s->every);
     }
     if (s->save_state != NULL && is_wrong_frame_pattern(s->save_state)) {
         return usage_error(usage.command,
@@ -185,7 +192,8 @@ static MoteResult prepare(Run *run)
     const Settings *s = run->settings;
     MoteResult result = mote_scene_load(s->scene.items[0], s->overrides.items, s->overrides.count, &run->scene);
     if (result == MOTE_OK) {
-        run->export_every = SCENE_AT(&run->scene->values, output, 0)->every;
+        const bool every_exports = s->every_given && s->save_state == NULL;
+        run->export_every = every_exports ? s->every : SCENE_AT(&run->scene->values, output, 0)->every;
         result = mote_simulation_create(run->scene, &s->backend, &run->simulation);
     }
     if (result == MOTE_OK) {
@@ -227,7 +235,7 @@ static MoteResult write_frame(Run *run)
     if (result == MOTE_OK && s->statistics != NULL) {
         result = outputs_statistics_row(&run->statistics, run->simulation);
     }
-    if (result == MOTE_OK && s->save_every_given && frame % s->save_every == 0 &&
+    if (result == MOTE_OK && s->save_state != NULL && s->every_given && frame % s->every == 0 &&
         (frame > run->first_frame || is_frame_pattern(s->save_state))) {
         result = save_state(run);
     }
