@@ -1,11 +1,22 @@
 // vulkan_backend.c - the Vulkan backend: the kernel table expanded into compute pipelines on one queue, which a
 // renderer of the same device shares.
+#define _GNU_SOURCE // pipe2, RTLD_NOLOAD
 #include "vulkan/vulkan_backend.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHILD_SECONDS = 30 }; // for drivers to say what devices there are
 
 // ---- Work --------------------------------------------------------------------------------------------------
 
@@ -164,29 +175,109 @@ typedef struct Probe {
     char device[128];
 } Probe;
 
+static void look(Probe *found)
+{
+    enum { LIMIT = 16 };
+    MoteDeviceInfo rows[LIMIT];
+    const uint32_t count = device_list(rows, LIMIT);
+    snprintf(found->device, sizeof found->device, "%.120s", count == 0 ? mote_error_message() : "");
+    for (uint32_t i = 0; i < count && i < LIMIT; i++) {
+        const bool usable = rows[i].usable && rows[i].computes;
+        if (usable && (!found->usable || (found->software && !rows[i].software))) {
+            found->usable = true;
+            found->software = rows[i].software;
+            snprintf(found->device, sizeof found->device, "%.80s%s", rows[i].name,
+                     rows[i].software ? ", software: auto prefers cpu" : "");
+        } else if (!found->usable) {
+            snprintf(found->device, sizeof found->device, "%.50s lacks %.50s", rows[i].name,
+                     rows[i].usable ? "shaderInt64" : rows[i].lacks);
+        }
+    }
+    found->done = true;
+}
+
+static void read_answer(int file, pid_t child, Probe *out)
+{
+    const double deadline = clock_seconds() + CHILD_SECONDS;
+    size_t received = 0;
+    bool open = true;
+    while (open && received < sizeof *out) {
+        struct pollfd waiting = {.fd = file, .events = POLLIN};
+        const double left = deadline - clock_seconds();
+        const int ready = left > 0.0 ? poll(&waiting, 1, (int)(1e3 * left) + 1) : 0;
+        if (ready > 0) {
+            const ssize_t bytes = read(file, (char *)out + received, sizeof *out - received);
+            open = bytes > 0 || (bytes < 0 && errno == EINTR);
+            received += bytes > 0 ? (size_t)bytes : 0;
+        } else if (ready == 0 || errno != EINTR) {
+            kill(child, SIGKILL);
+            open = false;
+        }
+    }
+    if (received < sizeof *out) {
+        *out = (Probe){0};
+    }
+}
+
+// Looks in a child process. Drivers bring compilers with them, tens of megabytes that stay when the last instance is
+// destroyed and the loader closed (libLLVM does not unload): a process that then computes on the CPU is spared them,
+// and is not taken down by a driver that crashes. False if there is no answer: `why` is then empty, or says what
+// happened.
+static bool look_from_child(Probe *out, char *why, size_t size)
+{
+    int ends[2];
+    why[0] = '\0';
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return false;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        Probe found = {0};
+        look(&found);
+        const ssize_t written = write(ends[1], &found, sizeof found);
+        _exit(written == (ssize_t)sizeof found ? 0 : 1);
+    }
+    close(ends[1]);
+    if (child > 0) {
+        int status = 0;
+        pid_t ended;
+        read_answer(ends[0], child, out);
+        do {
+            ended = waitpid(child, &status, 0);
+        } while (ended < 0 && errno == EINTR);
+        if (!out->done && ended == child && WIFSIGNALED(status)) {
+            snprintf(why, size, "a Vulkan driver on this machine %s",
+                     WTERMSIG(status) == SIGKILL ? "hangs" : "crashes");
+        }
+    }
+    close(ends[0]);
+    return out->done;
+}
+
+// Whether this process has Vulkan's loader already, as one with a renderer or a window: then a child spares nothing,
+// and locks that another thread holds would be held in it for ever.
+static bool has_loader(void)
+{
+    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (loader != NULL) {
+        dlclose(loader);
+    }
+    return loader != NULL;
+}
+
 static Probe probe(void)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     static Probe found;
     pthread_mutex_lock(&mutex);
     if (!found.done) {
-        enum { LIMIT = 16 };
-        MoteDeviceInfo rows[LIMIT];
-        const uint32_t count = device_list(rows, LIMIT);
-        snprintf(found.device, sizeof found.device, "%.120s", count == 0 ? mote_error_message() : "");
-        for (uint32_t i = 0; i < count && i < LIMIT; i++) {
-            const bool usable = rows[i].usable && rows[i].computes;
-            if (usable && (!found.usable || (found.software && !rows[i].software))) {
-                found.usable = true;
-                found.software = rows[i].software;
-                snprintf(found.device, sizeof found.device, "%.80s%s", rows[i].name,
-                         rows[i].software ? " (software: never chosen by auto)" : "");
-            } else if (!found.usable) {
-                snprintf(found.device, sizeof found.device, "%.50s lacks %.50s", rows[i].name,
-                         rows[i].usable ? "shaderInt64" : rows[i].lacks);
-            }
+        char why[sizeof found.device];
+        if (has_loader() || (!look_from_child(&found, why, sizeof why) && why[0] == '\0')) {
+            look(&found);
+        } else if (!found.done) {
+            found.done = true;
+            snprintf(found.device, sizeof found.device, "%s", why);
         }
-        found.done = true;
     }
     const Probe result = found;
     pthread_mutex_unlock(&mutex);
