@@ -256,14 +256,32 @@ static const BackendFunctions functions = {
     wait_for_all, hand_over, failure, read_timers, reset_timers,
 };
 
+// Why there is no device, in words for who has no NVIDIA GPU and wants none. Without any driver the runtime says that
+// the driver's version is insufficient.
+static void say_what_lacks(cudaError_t error, char *out, size_t size)
+{
+    int driver = 0, runtime = 0; // as 1000 major + 10 minor; 0 if there is none
+    (void)cudaDriverGetVersion(&driver);
+    (void)cudaRuntimeGetVersion(&runtime);
+    if (driver == 0) {
+        snprintf(out, size, "no NVIDIA driver on this machine");
+    } else if (error == cudaSuccess || error == cudaErrorNoDevice) {
+        snprintf(out, size, "no NVIDIA GPU on this machine");
+    } else if (error == cudaErrorInsufficientDriver) {
+        snprintf(out, size, "the NVIDIA driver is for CUDA %d.%d, this program needs %d.%d or newer", driver / 1000,
+                 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    } else {
+        snprintf(out, size, "the NVIDIA GPU cannot be used: %s", cudaGetErrorString(error));
+    }
+}
+
 bool cuda_backend_probe(char *device, size_t size)
 {
     int count = 0; // without a driver the call fails and does not write it
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
         (void)cudaGetLastError();
-        snprintf(device, size, "no usable NVIDIA GPU (%s)",
-                 error != cudaSuccess ? cudaGetErrorString(error) : "none found");
+        say_what_lacks(error, device, size);
         return false;
     }
     cudaDeviceProp properties;

@@ -202,9 +202,54 @@ warns "part.state"
 # ---- What it runs on, in one line, where that is not the first choice
 expect 0 simulate drop.json --frames 1
 if "$mote" info | grep -q '^ *auto  *would choose cpu$'; then
-    warns "running on cpu; "
+    warns "mote: running on cpu ("
     (($(wc -l <stderr) == 1)) || fail "expected one line about the backend"
+    # That there is no NVIDIA GPU is no failure, and no version of anything is insufficient.
+    ! grep -qiE 'error|fail|insufficient|unusable|no usable' stderr || fail "a plain statement about the backend"
 fi
+# More threads than cores: said, done, and the same result; not said where it is not asked for.
+expect 0 simulate drop.json --backend cpu --threads 100 --frames 6 --summary crowded.json
+cores=$(python3 -c 'import os; print(len(os.sched_getaffinity(0)))')
+warns "mote: --threads 100: this machine has $cores core"
+warns "; 100 threads are used"
+[[ $(hash_of crowded.json) == $(hash_of whole.json) ]] || fail "100 threads gave another state"
+expect 0 simulate drop.json --backend cpu --threads 100 --frames 1 --quiet
+silent
+expect 0 bench drop.json --backend cpu --threads 100 --no-peaks --warm-up 0 --steps 2
+warns "mote: --threads 100: this machine has $cores core"
+expect 0 simulate drop.json --backend cpu --threads 1 --frames 1
+! grep -q -- --threads stderr || fail "one thread is not too many"
+# A Vulkan driver that crashes takes nothing with it where the CPU is chosen.
+if command -v cc >/dev/null; then
+    echo '__attribute__((constructor)) static void crash(void) { __builtin_trap(); }' | cc -shared -fPIC -x c - -o crash.so
+    echo '{"file_format_version": "1.0.0", "ICD": {"library_path": "'"$work/crash.so"'", "api_version": "1.3.0"}}' >crash.json
+    VK_DRIVER_FILES=crash.json VK_ICD_FILENAMES=crash.json expect 0 simulate drop.json --frames 1
+    "$mote" info | grep -q '^  vulkan ' && warns "vulkan: a Vulkan driver on this machine crashes"
+fi
+# Choosing the CPU takes no more memory than asking for it: no graphics driver stays.
+python3 - "$mote" <<'PYTHON' || fail "the memory of --backend auto"
+import pathlib, subprocess, sys, time
+resident = {}
+for backend in "cpu", "auto":
+    arguments = "simulate drop.json --frames 1000000 --statistics memory.csv --quiet --backend " + backend
+    process = subprocess.Popen([sys.argv[1]] + arguments.split())
+    try:
+        deadline = time.time() + 60
+        while not list(pathlib.Path().glob("memory.csv.*")) and time.time() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        status = pathlib.Path("/proc/%d/status" % process.pid).read_text()
+        resident[backend] = int(status.split("VmRSS:")[1].split()[0]) / 1024
+        libraries = pathlib.Path("/proc/%d/maps" % process.pid).read_text()
+    finally:
+        process.terminate()
+        process.wait(60)
+chosen = subprocess.run([sys.argv[1], "info"], capture_output=True, text=True).stdout
+print(resident)
+if "would choose cpu" in chosen:
+    assert resident["auto"] < resident["cpu"] + 10, "MB resident: %s" % resident
+    assert "libvulkan" not in libraries, "a Vulkan library stayed"
+PYTHON
 
 # ---- Times of steps
 expect 0 bench drop.json --backend cpu --threads 1 --no-peaks --warm-up 0 --steps 6 --json

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/peaks.h"
+#include "cli/running.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +238,7 @@ static int run(Settings *settings)
     const char *const *scenes = settings->scenes.count > 0 ? settings->scenes.items : standard_scenes;
     const uint32_t count = settings->scenes.count > 0 ? settings->scenes.count : 2;
     const int threads = bench_threads(&settings->steps);
+    report_threads(&settings->steps.backend);
     const Peaks peaks =
         settings->no_peaks ? (Peaks){0} : (Peaks){peak_gflops(threads), peak_gbytes_per_second(threads)};
     const uint32_t together = settings->in_turns ? count : 1;

@@ -469,7 +469,7 @@ static MoteResult run_and_report(Run *run)
 {
     const Settings *s = run->settings;
     if (!s->quiet && s->from == NULL) {
-        report_backend(run->simulation, s->backend.backend);
+        report_backend(run->simulation, &s->backend);
     }
     MoteResult result = draw_frames(run);
     result = result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // the frame is dropped

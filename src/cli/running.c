@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/running.h"
 
+#include "base/threads.h"
 #include "cli/command.h"
 #include <pwd.h>
 #include <signal.h>
@@ -116,21 +117,49 @@ int check_overrides(const char *command, const OptionList *overrides)
     return STATUS_FINE;
 }
 
-// One line: what it runs on, and why not on what would come before that.
-void report_backend(MoteSimulation *simulation, const char *asked)
+enum { BACKEND_LIMIT = 8 };
+
+// What a simulation with these options runs on.
+static const char *backend_of(const char *asked)
 {
-    enum { LIMIT = 8 };
     if (strcmp(asked, "auto") != 0) {
+        return asked;
+    }
+    MoteBackendInfo rows[BACKEND_LIMIT];
+    const uint32_t count = mote_backends(rows, BACKEND_LIMIT);
+    for (uint32_t i = 0; i < count && i < BACKEND_LIMIT; i++) {
+        if (rows[i].automatic) {
+            return rows[i].name;
+        }
+    }
+    return "";
+}
+
+void report_threads(const MoteBackendOptions *asked)
+{
+    const int cores = threads_available();
+    if (asked->threads > (uint32_t)cores && strcmp(backend_of(asked->backend), "cpu") == 0) {
+        fprintf(stderr,
+                "mote: --threads %u: this machine has %d %s; %u threads are used and take turns, slower than %d would "
+                "be; results are the same\n",
+                asked->threads, cores, cores == 1 ? "core" : "cores", asked->threads, cores);
+    }
+}
+
+void report_backend(MoteSimulation *simulation, const MoteBackendOptions *asked)
+{
+    report_threads(asked);
+    if (strcmp(asked->backend, "auto") != 0) {
         return;
     }
-    MoteBackendInfo rows[LIMIT];
+    MoteBackendInfo rows[BACKEND_LIMIT];
     const char *chosen = mote_world_backend(mote_simulation_world(simulation));
-    const uint32_t count = mote_backends(rows, LIMIT);
+    const uint32_t count = mote_backends(rows, BACKEND_LIMIT);
     if (strcmp(rows[0].name, chosen) != 0) {
-        fprintf(stderr, "mote: running on %s", chosen);
-        for (uint32_t i = 0; i < count && i < LIMIT && strcmp(rows[i].name, chosen) != 0; i++) {
-            fprintf(stderr, "; %s: %s", rows[i].name, rows[i].device);
+        fprintf(stderr, "mote: running on %s (", chosen);
+        for (uint32_t i = 0; i < count && i < BACKEND_LIMIT && strcmp(rows[i].name, chosen) != 0; i++) {
+            fprintf(stderr, "%s%s: %s", i == 0 ? "" : "; ", rows[i].name, rows[i].device);
         }
-        fprintf(stderr, "\n");
+        fprintf(stderr, ")\n");
     }
 }

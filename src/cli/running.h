@@ -25,7 +25,10 @@ int check_overrides(const char *command, const OptionList *overrides);
 // that is so, they are told to do without. To be called before anything asks for Vulkan, and before there are threads.
 void quiet_drivers(void);
 
-// Says in one line if a better backend than the one that "auto" chose is missing, and why.
-void report_backend(MoteSimulation *simulation, const char *asked);
+// Says in one line that the CPU backend, where it is what runs, is to use more threads than there are cores.
+void report_threads(const MoteBackendOptions *asked);
+// Says that, and in one line what "auto" chose, if that is not the first choice, and what of those before it is not
+// here.
+void report_backend(MoteSimulation *simulation, const MoteBackendOptions *asked);
 
 #endif

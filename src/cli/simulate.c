@@ -329,7 +329,7 @@ static MoteResult run_and_report(Run *run)
 {
     const Settings *s = run->settings;
     if (!s->quiet) {
-        report_backend(run->simulation, s->backend.backend);
+        report_backend(run->simulation, &s->backend);
     }
     progress_begin(&run->progress, stderr, "frame", run->first_frame, run->last_frame, s->quiet);
     progress_watch(&run->progress, PROGRESS_INTERVAL);

@@ -127,6 +127,7 @@ static int run(Settings *s)
         return STATUS_FINE;
     }
     catch_stop_signals();
+    report_threads(&s->backend);
     const ViewerOptions options = {
         .scene = scene,
         .scenes = s->scenes != NULL ? s->scenes : find_scenes(scene, folder),

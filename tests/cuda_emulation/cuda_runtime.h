@@ -21,6 +21,8 @@ enum {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorOperatingSystem = 304,
 };
@@ -94,6 +96,18 @@ static inline cudaError_t cudaSetDevice(int device)
 static inline cudaError_t cudaGetDeviceCount(int *count)
 {
     *count = EMULATED_DEVICE_COUNT;
+    return cudaSuccess;
+}
+
+static inline cudaError_t cudaDriverGetVersion(int *version)
+{
+    *version = 12000;
+    return cudaSuccess;
+}
+
+static inline cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    *version = 12000;
     return cudaSuccess;
 }
 
