@@ -27,7 +27,7 @@ mv "$work/first" "$work/möved and spaced"
 prefix="$work/möved and spaced"
 libraries=$prefix/$(cached CMAKE_INSTALL_LIBDIR)
 
-for file in bin/mote include/mote.h share/mote/scenes share/mote/shaders; do
+for file in bin/mote include/mote.h share/mote/scenes share/mote/shaders share/doc/mote/LICENSE; do
     [[ -e $prefix/$file ]] || fail "$file was not installed"
 done
 for file in libmote.a libmote.so pkgconfig/mote.pc cmake/mote/mote-config.cmake cmake/mote/mote-config-version.cmake; do

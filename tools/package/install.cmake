@@ -1,5 +1,5 @@
-# What `cmake --install` gives: the command, both libraries, the headers, a CMake package, a pkg-config file, scenes
-# and compiled shaders. Nothing installed names a folder of this machine, so the result can be moved.
+# What `cmake --install` gives: the command, both libraries, the headers, a CMake package, a pkg-config file, scenes,
+# compiled shaders and the licence. Nothing installed names a folder of this machine, so the result can be moved.
 include(CMakePackageConfigHelpers)
 
 set(MOTE_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/mote)
@@ -47,3 +47,4 @@ install(FILES ${PROJECT_BINARY_DIR}/package/mote.pc DESTINATION ${CMAKE_INSTALL_
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenes/ DESTINATION ${MOTE_DATA_FOLDER}/scenes
     FILES_MATCHING PATTERN "*.json" PATTERN "*.obj" PATTERN "*.png")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/shaders/ DESTINATION ${MOTE_DATA_FOLDER}/shaders FILES_MATCHING PATTERN "*.spv")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mote)
