@@ -79,6 +79,23 @@ if readelf -d "$build/drop_static" | grep -q 'NEEDED.*libmote'; then
     fail "drop_static uses libmote.so"
 fi
 
+# The README's example says of a scene what the command says of it.
+small="$prefix/share/mote/scenes/small/dam_break.json"
+"$prefix/bin/mote" simulate "$small" --frames 60 --statistics "$work/statistics.csv" --quiet
+expected=$(python3 - "$work/statistics.csv" <<'PYTHON'
+import csv, sys
+row = list(csv.DictReader(open(sys.argv[1])))[-1]
+centre = " ".join("%.4f" % float(row["centre_" + axis]) for axis in "xyz")
+print("%s particles, centre of mass at %s m" % (row["particles"], centre))
+PYTHON
+)
+found=$("$build/hello_dam" "$small") || fail "hello_dam does not run"
+echo "hello_dam: $found"
+[[ $found == "$expected" ]] || fail "hello_dam should say: $expected"
+if "$build/hello_dam" no_such_scene.json 2>"$work/log" || ! grep -q no_such_scene.json "$work/log"; then
+    fail "hello_dam should say that there is no such scene"
+fi
+
 echo "pkg-config:"
 export PKG_CONFIG_PATH=$libraries/pkgconfig
 [[ "mote $(pkg-config --modversion mote)" == "$version" ]] || fail "mote.pc has another version than the command"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Files stay short, and C files are laid out as .clang-format says (where its version 14 is installed: other versions
-# disagree about details). check_style.sh SOURCE_DIR [BINARY_DIR]
+# Files stay short, C files are laid out as .clang-format says (where its version 14 is installed: other versions
+# disagree about details), and the README shows the example as it is. check_style.sh SOURCE_DIR [BINARY_DIR]
 set -euo pipefail
 cd "$1"
 
 line_limit=800
 wrong=0
-mapfile -t files < <(find src cuda shaders tests tools -type f \
+mapfile -t files < <(find src cuda shaders tests tools docs/examples -type f \
     \( -name '*.[ch]' -o -name '*.def' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.comp' \
     -o -name '*.py' -o -name '*.sh' -o -name '*.cmake' -o -name CMakeLists.txt \) | sort)
 for file in "${files[@]}"; do
@@ -20,6 +20,13 @@ for file in "${files[@]}"; do
         wrong=1
     fi
 done
+
+# What the README shows of C is the example that tests/check_install.sh compiles and runs, but for the licence line.
+shown=$(sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d')
+if [[ $shown != "$(grep -v '^// SPDX-License-Identifier: ' docs/examples/hello_dam.c)" ]]; then
+    echo "check_style: the C program in README.md is not docs/examples/hello_dam.c" >&2
+    wrong=1
+fi
 
 formatter=
 for candidate in clang-format-14 clang-format; do
