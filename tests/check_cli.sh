@@ -27,10 +27,14 @@ JSON
 # ---- Help and version
 expect 0 --help
 says "simulate"
+says "liquids, grains, rigid and soft bodies"
+says "128 + N stopped by signal N"
+expect 0 help simulate
+says "bgeo, the classic format by its description"
 expect 0 help
 expect 0 --version
 [[ $(cat stdout) =~ ^mote\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "a version"
-for command in simulate render validate info bench schema; do
+for command in view simulate render validate info bench schema; do
     expect 0 help "$command"
     says "Usage: mote $command"
     expect 0 "$command" --help

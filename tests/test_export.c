@@ -200,7 +200,7 @@ static void expect_bgeo_values(Big *big, const void *values, uint32_t count)
     }
 }
 
-static void bgeo_has_houdinis_layout(void **state)
+static void bgeo_has_the_classic_layout(void **state)
 {
     (void)state;
     Row rows[PARTICLES];
@@ -352,7 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ply_has_a_row_a_particle),
         cmocka_unit_test(vtk_has_a_block_an_attribute),
-        cmocka_unit_test(bgeo_has_houdinis_layout),
+        cmocka_unit_test(bgeo_has_the_classic_layout),
         cmocka_unit_test(pinned_particles_have_no_mass),
         cmocka_unit_test(worlds_without_particles_have_files_too),
         cmocka_unit_test(many_particles_are_written_whole),

@@ -8,7 +8,7 @@
 
 static const Command commands[] = {
     {"view", command_view, "Watch, touch and tune scenes in a window"},
-    {"simulate", command_simulate, "Run a scene, export its frames, save and resume"},
+    {"simulate", command_simulate, "Run a scene without a window, export its frames, save and resume"},
     {"render", command_render, "Draw a scene, or saved states of it, as pictures or a film"},
     {"validate", command_validate, "Check scene files without running them"},
     {"bench", command_bench, "Measure speed and memory, stage by stage"},
@@ -27,15 +27,17 @@ int command_failed(void)
 static void print_help(FILE *stream)
 {
     fprintf(stream,
-            "Mote %s: liquids by position-based particles, on the CPU and on CUDA, drawn by Vulkan.\n\nUsage: mote "
-            "COMMAND ...\n\n",
+            "Mote %s: liquids, grains, rigid and soft bodies as particles of one position-based solver, on the CPU,\n"
+            "CUDA or Vulkan, drawn by Vulkan.\n\nUsage: mote COMMAND ...\n\n",
             mote_version());
     for (int i = 0; i < COMMAND_COUNT; i++) {
         fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].meaning);
     }
     fprintf(stream, "  %-10s %s\n", "help", "Show this, or with a command's name, its options");
-    fprintf(stream,
-            "\nAlso: mote --help, mote --version. Exit status: 0 fine, 1 failed, 2 wrong usage, 130 interrupted.\n");
+    fprintf(
+        stream,
+        "\nAlso: mote --help, mote --version. Exit status: 0 fine, 1 failed, 2 wrong usage, 128 + N stopped by signal "
+        "N\n(130: Ctrl-C).\n");
 }
 
 static const Command *find_command(const char *name)

@@ -73,7 +73,10 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "maps to "
          "wet_N_000000.png",
          NULL, 0, 0, NULL},
-        {"format", OPTION_SET, &s->formats, "LIST", "Of the exports: any of ply (the default), vtk, bgeo, with commas",
+        {"format", OPTION_SET, &s->formats, "LIST",
+         "Of the exports, with commas: ply (the default) and vtk, which meshio reads, and bgeo, the classic format by "
+         "its "
+         "description, which was not tried in Houdini",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
         {"summary", OPTION_TEXT, &s->summary, "FILE",
          "Write a JSON object about the run when it ends; - is standard output, here and for --statistics", NULL, 0, 0,

@@ -1,5 +1,5 @@
-// Houdini's classic binary geometry (.bgeo of Houdini 11 and before, which later ones still read): big-endian,
-// points without primitives.
+// The classic binary geometry (.bgeo of Houdini 11 and before) by its published description: big-endian, points without
+// primitives. Read back only by the tests' own readers: no Houdini was at hand.
 #include "scene/export.h"
 
 #include "base/error.h"
