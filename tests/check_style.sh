@@ -1,7 +1,27 @@
 #!/usr/bin/env bash
 # Files stay short, C files are laid out as .clang-format says (where its version 14 is installed: other versions
-# disagree about details), and the README shows the example as it is. check_style.sh SOURCE_DIR [BINARY_DIR]
+# disagree about details), all name the licence, and the README shows the example as it is. check_style.sh SOURCE_DIR [BINARY_DIR]
+# check_style.sh --licensed SOURCE_DIR prints the files that must name the licence.
 set -euo pipefail
+
+# Tracked sources, headers, tables, shaders, CMake files and scripts: all that can carry a comment. Scripts without a suffix
+# are those that begin with #!. Nothing where this is no checkout, or git is not there.
+licensed_files() {
+    local tracked file
+    tracked=$(git ls-files 2>/dev/null) || return 0
+    grep -E '(\.(c|h|cpp|cu|cuh|def|comp|vert|frag|glsl|py|sh|cmake)|(^|/)CMakeLists\.txt|\.(c|cmake|pc)\.in)$' <<<"$tracked"
+    while read -r file; do
+        if [[ -f $file && $(head -c 2 "$file") == '#!' ]]; then
+            echo "$file"
+        fi
+    done < <(grep -E '(^|/)[^./]+$' <<<"$tracked")
+}
+
+if [[ $1 == --licensed ]]; then
+    cd "$2"
+    licensed_files
+    exit
+fi
 cd "$1"
 
 line_limit=800
@@ -20,6 +40,16 @@ for file in "${files[@]}"; do
         wrong=1
     fi
 done
+
+licensed=0
+while read -r file; do
+    licensed=$((licensed + 1))
+    if [[ -f $file ]] && ! head -n 2 "$file" | grep -qE '^(//|#) SPDX-License-Identifier: MIT$'; then
+        echo "check_style: $file does not say SPDX-License-Identifier: MIT in its first line, or the one after #!" >&2
+        wrong=1
+    fi
+done < <(licensed_files)
+echo "$licensed tracked files are asked for their licence"
 
 # What the README shows of C is the example that tests/check_install.sh compiles and runs, but for the licence line.
 shown=$(sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d')
