@@ -491,35 +491,41 @@ typedef struct MoteArray {
     size_t capacity;     // bytes that may be read: of host memory whole pages
 } MoteArray;
 
+// Every array of a MoteRenderView as X(name), for programs that copy all of them. What the world has none of is empty.
+#define MOTE_RENDER_ARRAYS(X)                                                                                          \
+    X(positions)         /* vec4: x, y, z, inverse mass */                                                             \
+    X(velocities)        /* vec4: x, y, z, density over rest density */                                                \
+    X(ids)               /* uint */                                                                                    \
+    X(phases)            /* uint: MOTE_PHASE_* */                                                                      \
+    X(neighbour_counts)  /* uint, the particle itself not counted */                                                   \
+    X(neighbour_starts)  /* uint, in blocks of 8 entries of `neighbours` */                                            \
+    X(neighbours)        /* uint, indices of particles: of those nearer than `support` when the step searched */       \
+    X(members)           /* uint a particle: its row of the member table, or MOTE_NONE */                              \
+    X(member_slots)      /* uint a member: the index of its particle now, or MOTE_NONE if it is gone */                \
+    X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
+    X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
+
 // The world's arrays in their spatial order, as of the last step. Addresses are good until the next call that changes
 // the world; `layout` changes whenever memory was allocated or freed, so that what was imported under its address must
 // be dropped. While it stays the same, a step only makes the arrays change places among the same few addresses.
 typedef struct MoteRenderView {
-    uint32_t memory;         // MoteMemoryKind of every array below
-    const char *why;         // why it is MOTE_MEMORY_PRIVATE; "" otherwise
-    const void *device;      // of MOTE_MEMORY_DEVICE: MoteSharedMemory.vulkan_device
-    uint64_t layout;         // never the same for two worlds
-    uint32_t particle_count; // of each array below
+    uint32_t memory;    // MoteMemoryKind of every array below
+    const char *why;    // why it is MOTE_MEMORY_PRIVATE; "" otherwise
+    const void *device; // of MOTE_MEMORY_DEVICE: MoteSharedMemory.vulkan_device
+    uint64_t layout;    // never the same for two worlds
+    uint32_t particle_count;
     uint32_t dimensions;
-    float spacing, support;     // m
-    MoteVec3 lowest, highest;   // m, corners of the box around the particles
-    MoteArray positions;        // vec4: x, y, z, inverse mass
-    MoteArray velocities;       // vec4: x, y, z, density over rest density
-    MoteArray ids, phases;      // uint
-    MoteArray neighbour_counts; // uint, the particle itself not counted
-    MoteArray neighbour_starts; // uint, in blocks of 8 entries of `neighbours`
-    MoteArray neighbours;       // uint, indices of particles: of those nearer than `support` when the step searched
-    bool has_liquid;            // whether there can be particles with MOTE_PHASE_FLUID
-    bool has_solids;            // whether there can be particles without it
-    float solid_radius;         // m, of a solid particle: half the distance that contacts keep
-    // Bodies: the particles that they are made of, their members, in a table whose rows stay what they are while the
-    // particles change places. Empty arrays where the world has no bodies.
-    uint32_t member_count, cluster_count;
-    MoteArray members;           // uint a particle: its row of the member table, or UINT32_MAX
-    MoteArray member_slots;      // uint a member: the index of its particle now, or UINT32_MAX if it is gone
-    MoteArray member_clusters;   // uint a member: the cluster whose rotation it follows
-    MoteArray cluster_rotations; // vec4 a cluster: unit quaternion x, y, z, w
-    MoteTimeline *timeline;      // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
+    float spacing, support;   // m
+    MoteVec3 lowest, highest; // m, corners of the box around the particles
+    bool has_liquid;          // whether there can be particles with MOTE_PHASE_FLUID
+    bool has_solids;          // whether there can be particles without it
+    float solid_radius;       // m, of a solid particle: half the distance that contacts keep
+    uint32_t member_count;    // of bodies, in a table whose rows stay what they are while the particles change places
+    uint32_t cluster_count;   // of bodies
+    MoteTimeline *timeline;   // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
+#define MOTE_RENDER_ARRAY(name) MoteArray name;
+    MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)
+#undef MOTE_RENDER_ARRAY
 } MoteRenderView;
 
 // Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went

@@ -21,19 +21,19 @@ RangeFunction *const cpu_kernels[KERNEL_COUNT] = {
 
 // GLSL reads the view in scalar layout. Without padding that is the C layout: no field may need any.
 struct __attribute__((packed)) PackedView {
-#define BUFFER(type, name, capacity) type *name;
-#define EXTERNAL(type, name)         type *name;
-#define PARAMETER_ROW(type, name)    type name;
-#include "kernels/view.def"
+#define BUFFER(type, name, capacity, order, keep, render) type *name;
+#define EXTERNAL(type, name)                              type *name;
+#define PARAMETER_ROW(type, name)                         type name;
+#include "kernels/data.def"
 };
-#define BUFFER(type, name, capacity)                                                                                   \
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define EXTERNAL(type, name)                                                                                           \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define PARAMETER_ROW(type, name)                                                                                      \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
-#define ELEMENT(type, size) static_assert(sizeof(type) % (size) == 0, "size of " #type);
-#include "kernels/view.def"
+#define ELEMENT(type, alignment) static_assert(sizeof(type) % (alignment) == 0, "size of " #type);
+#include "kernels/data.def"
 static_assert(sizeof(Shape) == 112 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
               "layout of Shape");
 

@@ -104,16 +104,20 @@ KERNEL(copy_words)
 
 // Behind the particles in order, places that have none any more while the host does not know how many are left. Scans
 // go over them: there is no cell, and no list. The next step, before which others may come behind them, moves them
-// nowhere, counts them as removed once more and sorts them to the end again; whichever of the four arrays has become
-// `positions` by then, for those change places.
+// nowhere, counts them as removed once more and sorts them to the end again; whichever of the arrays that change places
+// in a reordering has become `positions` by then.
 KERNEL(mark_removed)
 {
     if (i >= particles_left(VIEW_HERE)) {
         const vec4 nothing = v4(0.0f, 0.0f, 0.0f, REMOVED_MASS);
-        STORE(positions, i, nothing);
-        STORE(velocities, i, nothing);
-        STORE(predicted, i, nothing);
-        STORE(estimates, i, nothing);
+#define BUFFER(type, name, capacity, order, keep, render) DEAD_##order(type, name, capacity)
+#define DEAD_FIXED(type, name, capacity)
+#define DEAD_REORDER(type, name, capacity) DEAD_##capacity##_##type(name)
+#define DEAD_PARTICLES_vec4(name)          STORE(name, i, nothing);
+#define DEAD_PARTICLES_uint(name)
+#define DEAD_SOLIDS_uint(name)
+#include "data.def"
+        STORE(estimates, i, nothing); // the scratch that they change places with
         STORE(cell_scan, i, 0u);
         STORE(neighbour_starts, i, 0u);
     }

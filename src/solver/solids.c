@@ -14,19 +14,9 @@ MoteResult world_reserve_solids(MoteWorld *world)
     if (view->has_solids != 0u) {
         return MOTE_OK;
     }
-    const uint32_t count = view->particle_count;
-    uint *none = malloc((size_t)count * sizeof *none + 1);
-    if (none == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the contacts of %u particles", count);
-    }
-    memset(none, 0xff, (size_t)count * sizeof *none);
     view->has_solids = 1;
     const MoteResult result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]);
-    if (result == MOTE_OK && count > 0) {
-        world->backend->functions->upload(world->backend, view->members, none, (size_t)count * sizeof *none);
-    }
     view->has_solids = result == MOTE_OK;
-    free(none);
     return result;
 }
 

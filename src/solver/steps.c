@@ -25,11 +25,11 @@ static uint32_t choose_batch(MoteWorld *world, uint32_t count)
 static void go_back(MoteWorld *world, const MoteView *mark)
 {
     MoteView view = *mark;
-#define BUFFER(type, name, capacity)                                                                                   \
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
     if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
         view.name = world->view.name;                                                                                  \
     }
-#include "kernels/view.def"
+#include "kernels/data.def"
     world->view = view;
 }
 

@@ -180,7 +180,7 @@ void mote_world_destroy(MoteWorld *world)
     if (world == NULL) {
         return;
     }
-    world_free_buffers(world, (Capacity)0, CAPACITY_COUNT);
+    world_free_buffers(world);
     world_free_colliders(world);
     world_free_dynamics(world);
     world->backend->functions->destroy(world->backend);
@@ -240,9 +240,37 @@ static MoteResult check_particles(const MoteWorld *world, const MoteParticles *p
     return MOTE_OK;
 }
 
+// The rows of data.def that make up a particle, on the host.
+typedef struct ParticleRows {
+#define PARTICLE(type, name) type *name;
+#include "kernels/data.def"
+} ParticleRows;
+
+static void free_rows(ParticleRows *rows)
+{
+#define PARTICLE(type, name) free(rows->name);
+#include "kernels/data.def"
+}
+
+static MoteResult allocate_rows(ParticleRows *rows, uint32_t count)
+{
+    bool complete = true;
+#define PARTICLE(type, name)                                                                                           \
+    rows->name = malloc((size_t)count * sizeof(type));                                                                 \
+    complete = complete && rows->name != NULL;
+#include "kernels/data.def"
+    return complete ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
+}
+
+static void upload_rows(MoteWorld *world, const ParticleRows *rows, uint32_t first, uint32_t count)
+{
+#define PARTICLE(type, name)                                                                                           \
+    world->backend->functions->upload(world->backend, world->view.name + first, rows->name, count * sizeof(type));
+#include "kernels/data.def"
+}
+
 // New particles as kernels have them.
-static MoteResult describe_particles(MoteWorld *world, const MoteParticles *particles, vec4 *positions,
-                                     vec4 *velocities, uint *ids, uint *phases)
+static MoteResult describe_particles(MoteWorld *world, const MoteParticles *particles, ParticleRows *rows)
 {
     enum { ASK_EVERY = 1 << 20 }; // particles
     for (uint32_t i = 0; i < particles->count; i++) {
@@ -254,11 +282,24 @@ static MoteResult describe_particles(MoteWorld *world, const MoteParticles *part
         const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
         const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
         world_tally_mass(&world->tally, inverse_mass, particles->phase);
-        positions[i] = v4(p.x, p.y, p.z, inverse_mass);
-        velocities[i] = v4(v.x, v.y, v.z, 0.0f); // no density has been measured yet
-        ids[i] = world->tally.next_id + i;
-        phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
+        rows->positions[i] = v4(p.x, p.y, p.z, inverse_mass);
+        rows->velocities[i] = v4(v.x, v.y, v.z, 0.0f); // no density has been measured yet
+        rows->ids[i] = world->tally.next_id + i;
+        rows->phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
     }
+    return MOTE_OK;
+}
+
+// A sort does not stop where a guess was wrong: what comes between steps must stay at the end until then.
+static MoteResult mark_keys_removed(MoteWorld *world, uint32_t first, uint32_t count)
+{
+    u64 *keys = malloc((size_t)count * sizeof *keys);
+    if (keys == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
+    }
+    memset(keys, 0xff, count * sizeof *keys); // KEY_REMOVED
+    world->backend->functions->upload(world->backend, world->view.keys + first, keys, count * sizeof *keys);
+    free(keys);
     return MOTE_OK;
 }
 
@@ -282,55 +323,25 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     if (count == 0 || world->replays) {
         return MOTE_OK;
     }
-    vec4 *positions = malloc(count * sizeof *positions);
-    vec4 *velocities = malloc(count * sizeof *velocities);
-    uint *ids = malloc(count * sizeof *ids);
-    uint *phases = malloc(count * sizeof *phases);
-    if (positions == NULL || velocities == NULL || ids == NULL || phases == NULL) {
-        result = mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
-    } else {
-        const uint64_t most = world_most_particles(world), all = (uint64_t)before + count;
-        result = world_reserve_particles(world, all > most ? all : most);
-    }
     const bool fluid = (particles->phase & MOTE_PHASE_FLUID) != 0;
-    if (result == MOTE_OK && !fluid) {
-        result = world_reserve_solids(world);
-    }
+    const uint64_t most = world_most_particles(world), all = (uint64_t)before + count;
+    ParticleRows rows = {0};
+    result = allocate_rows(&rows, count);
+    result = result == MOTE_OK ? world_reserve_particles(world, all > most ? all : most) : result;
+    result = result == MOTE_OK && !fluid ? world_reserve_solids(world) : result;
+    result = result == MOTE_OK && world->preparing ? mark_keys_removed(world, before, count) : result;
+    result = result == MOTE_OK ? world_clear_slots(world, before, count) : result;
+    result = result == MOTE_OK ? describe_particles(world, particles, &rows) : result;
     if (result == MOTE_OK) {
-        result = describe_particles(world, particles, positions, velocities, ids, phases);
-    }
-    if (result == MOTE_OK) {
-        const BackendFunctions *functions = world->backend->functions;
-        MoteView *view = &world->view;
-        functions->upload(world->backend, view->positions + before, positions, count * sizeof *positions);
-        functions->upload(world->backend, view->velocities + before, velocities, count * sizeof *velocities);
-        functions->upload(world->backend, view->ids + before, ids, count * sizeof *ids);
-        functions->upload(world->backend, view->phases + before, phases, count * sizeof *phases);
-        if (view->members != NULL) { // none of them yet
-            memset(ids, 0xff, count * sizeof *ids);
-            functions->upload(world->backend, view->members + before, ids, count * sizeof *ids);
-        }
-        if (world->preparing) { // a sort does not stop where a guess was wrong: what came since must stay at the end
-            memset(positions, 0xff, count * sizeof *view->keys); // KEY_REMOVED
-            functions->upload(world->backend, view->keys + before, positions, count * sizeof *view->keys);
-        }
+        upload_rows(world, &rows, before, count);
         const uint32_t group = particles->phase & MOTE_PHASE_GROUP_MASK;
         world->tally.next_group = world->tally.next_group > group + 1 ? world->tally.next_group : group + 1;
         world->tally.has_fluid |= fluid;
-        for (uint32_t c = 0; c < world->channel_count; c++) { // old values may linger behind the end
-            const Channel *channel = &world->channels[c];
-            memset(positions, 0, count * sizeof *positions);
-            functions->upload(world->backend, channel->words + (size_t)before * channel->components, positions,
-                              (size_t)count * channel->components * sizeof(uint));
-        }
-        view->particle_count = before + count;
         world->tally.next_id += count;
+        world->view.particle_count = before + count;
         world->lists_are_current = false;
     }
-    free(positions);
-    free(velocities);
-    free(ids);
-    free(phases);
+    free_rows(&rows);
     return result;
 }
 
