@@ -300,11 +300,25 @@ MOTE_API MoteResult mote_field_save(const MoteField *field, const char *path);
 
 typedef struct MoteWorld MoteWorld;
 
-// A particle's phase: its group in the low 24 bits, flags above.
-#define MOTE_PHASE_GROUP_MASK 0x00ffffffu
-#define MOTE_PHASE_FLUID      0x01000000u // takes part in density constraints
-#define MOTE_PHASE_SELF       0x02000000u // solid particles of this group collide with one another: grains
-#define MOTE_PHASE_REMOVED    0x80000000u // marked; gone after the next compaction
+// What a particle is, and by that what the solver does with it (src/kernels/kinds.def).
+typedef enum MoteParticleKind {
+    MOTE_KIND_BODY,   // solid: of a body (mote_world_add_body), or a point that collides with those of other groups
+    MOTE_KIND_LIQUID, // takes part in density constraints
+    MOTE_KIND_GRAIN,  // solid: collides with those of its own group, too, and may roll
+    MOTE_KIND_COUNT
+} MoteParticleKind;
+
+// A particle's phase: its group in the low 24 bits, its kind and flags above.
+#define MOTE_PHASE(kind, group) ((uint32_t)(kind) << 24 | (uint32_t)(group))
+#define MOTE_PHASE_GROUP_MASK   0x00ffffffu
+#define MOTE_PHASE_KIND_MASK    0x07000000u
+#define MOTE_PHASE_FLUID        MOTE_PHASE(MOTE_KIND_LIQUID, 0)
+#define MOTE_PHASE_SELF         MOTE_PHASE(MOTE_KIND_GRAIN, 0)
+#define MOTE_PHASE_REMOVED      0x80000000u // marked; gone after the next compaction
+static inline MoteParticleKind mote_phase_kind(uint32_t phase)
+{
+    return (MoteParticleKind)((phase & MOTE_PHASE_KIND_MASK) >> 24);
+}
 
 MOTE_API MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out);
 MOTE_API void mote_world_destroy(MoteWorld *world); // NULL is allowed
@@ -322,7 +336,7 @@ typedef struct MoteParticles {
     const MoteVec3 *velocities;
     const float *masses;
     float mass;     // kg
-    uint32_t phase; // group | flags
+    uint32_t phase; // MOTE_PHASE(kind, group)
 } MoteParticles;
 MOTE_API MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *particles, uint32_t *first_id);
 
@@ -517,8 +531,8 @@ typedef struct MoteRenderView {
     uint32_t dimensions;
     float spacing, support;   // m
     MoteVec3 lowest, highest; // m, corners of the box around the particles
-    bool has_liquid;          // whether there can be particles with MOTE_PHASE_FLUID
-    bool has_solids;          // whether there can be particles without it
+    bool has_liquid;          // whether there can be particles of MOTE_KIND_LIQUID
+    bool has_solids;          // whether there can be particles of other kinds
     float solid_radius;       // m, of a solid particle: half the distance that contacts keep
     uint32_t member_count;    // of bodies, in a table whose rows stay what they are while the particles change places
     uint32_t cluster_count;   // of bodies

@@ -40,9 +40,11 @@ static_assert(sizeof(Shape) == 112 && offsetof(Shape, start_rotation) == 32 && o
 static_assert(sizeof(Material) == 32 && sizeof(Cluster) == 96 && sizeof(Motion) == 112, "layout of solids");
 static_assert(offsetof(Cluster, creep) == 64 && offsetof(Motion, start_centre) == 32, "layout of solids");
 
-static_assert(MOTE_PHASE_FLUID == PHASE_FLUID && MOTE_PHASE_REMOVED == PHASE_REMOVED && MOTE_PHASE_SELF == PHASE_SELF &&
+static_assert(MOTE_PHASE_REMOVED == PHASE_REMOVED && MOTE_PHASE_KIND_MASK == PHASE_KIND &&
                   MOTE_PHASE_GROUP_MASK == PHASE_GROUP && MOTE_NONE == NONE && MOTE_FORCE_COUNT == FORCE_KINDS,
               "phases");
+#define KIND(name, number, traits) static_assert(MOTE_KIND_##name == (number), "the number of " #name);
+#include "kernels/kinds.def"
 static_assert(MOTE_COMBINE_MINIMUM == COMBINE_MINIMUM && MOTE_COMBINE_MULTIPLY == COMBINE_MULTIPLY &&
                   MOTE_COMBINE_MAXIMUM == COMBINE_MAXIMUM,
               "rules of combination");

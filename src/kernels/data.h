@@ -3,15 +3,12 @@
 #define MOTE_DATA_H
 
 #include "kernel_language.h"
+#include "kinds.h"
 
 #define KEY_REMOVED     0xffffffffffffffffUL // sorts after every cell
 #define HASH_EMPTY      0xffffffffu
 #define CELL_RUN_LIMIT  14u         // runs of a 3x3x3 neighbourhood in Z-order, see link_cells
 #define NEIGHBOUR_BLOCK 8u          // entries; a 32-byte sector of a GPU, an AVX2 register
-#define PHASE_FLUID     0x01000000u // MOTE_PHASE_FLUID
-#define PHASE_SELF      0x02000000u // MOTE_PHASE_SELF
-#define PHASE_REMOVED   0x80000000u // MOTE_PHASE_REMOVED
-#define PHASE_GROUP     0x00ffffffu // MOTE_PHASE_GROUP_MASK
 #define NONE            0xffffffffu // no member, no cluster, no particle
 #define REMOVED_MASS    -1.0f       // inverse mass of a place whose particle is gone, until the host knows
 

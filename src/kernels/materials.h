@@ -1,21 +1,6 @@
-// materials.h - which particles touch one another, and with what friction, restitution and adhesion.
+// materials.h - with what friction, restitution and adhesion particles touch.
 #ifndef MOTE_MATERIALS_H
 #define MOTE_MATERIALS_H
-
-FUNCTION bool is_fluid(uint phase)
-{
-    return (phase & PHASE_FLUID) != 0u;
-}
-
-// Two liquids meet in the density constraint, a liquid and a solid as two solids (UPP section 7.1), solids of one
-// group only where it collides with itself.
-FUNCTION bool can_touch(uint a, uint b)
-{
-    if (is_fluid(a) || is_fluid(b)) {
-        return !(is_fluid(a) && is_fluid(b));
-    }
-    return (a & PHASE_GROUP) != (b & PHASE_GROUP) || (a & PHASE_SELF) != 0u;
-}
 
 FUNCTION Material material_of(VIEW_COMMA uint phase)
 {
@@ -50,10 +35,10 @@ FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
 {
     const Material a = material_of(VIEW_HERE_COMMA phase_a);
     const Material b = material_of(VIEW_HERE_COMMA phase_b);
-    if (is_fluid(phase_a)) {
+    if (has_density(phase_a)) {
         return a;
     }
-    if (is_fluid(phase_b)) {
+    if (has_density(phase_b)) {
         return b;
     }
     Material pair = a;
@@ -75,7 +60,7 @@ FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
                      shape.combine,
                      0u,
                      0u};
-    if (MAY_HAVE(SOLIDS) && !is_fluid(phase) && PARAMETER(material_count) != 0u) {
+    if (MAY_HAVE(SOLIDS) && !has_density(phase) && PARAMETER(material_count) != 0u) {
         const Material own = material_of(VIEW_HERE_COMMA phase);
         pair.static_friction = combine(own.static_friction, pair.static_friction, own.combine, shape.combine);
         pair.kinetic_friction = combine(own.kinetic_friction, pair.kinetic_friction, own.combine, shape.combine);

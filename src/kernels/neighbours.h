@@ -315,7 +315,7 @@ FUNCTION uvec2 neighbour_pair(VIEW_COMMA uint start, uint k)
 FUNCTION uint unlisted_group(VIEW_COMMA uint i)
 {
     const uint phase = LOAD(phases, i);
-    return PARAMETER(apart_only) != 0u && (phase & PHASE_SELF) == 0u ? phase & PHASE_GROUP : NONE;
+    return PARAMETER(apart_only) != 0u && !has_trait(phase, TRAIT_SELF) ? phase & PHASE_GROUP : NONE;
 }
 
 KERNEL(count_neighbours)

@@ -376,6 +376,7 @@ static const PassRow pass_rows[PASS_COUNT] = {
 #include "render/passes.def"
 };
 _Static_assert(RESOURCE_COUNT <= 32, "resources are bits of a uint32_t");
+_Static_assert(PHASE_KIND == MOTE_PHASE_KIND_MASK && PHASE_LIQUID == MOTE_PHASE(MOTE_KIND_LIQUID, 0), "phases");
 
 static const VkPipelineStageFlags2 work_stages[] = {
     [WORK_COMPUTE] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,

@@ -193,12 +193,12 @@ uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *ma
 
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material)
 {
-    return (scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_FLUID;
+    return MOTE_PHASE(MOTE_KIND_LIQUID, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
 }
 
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material)
 {
-    return (scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_SELF;
+    return MOTE_PHASE(MOTE_KIND_GRAIN, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
 }
 
 float scene_contact_distance(const MoteSettings *settings)

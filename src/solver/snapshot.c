@@ -182,6 +182,11 @@ static MoteResult check_particles(const WorldSnapshot *snapshot)
         if (snapshot->arrays[SAVED_positions].floats[4 * (size_t)i + 3] < 0.0f) {
             return mote_fail(MOTE_ERROR_INPUT, "snapshot has a negative mass, at element %u of positions", i);
         }
+        if (mote_phase_kind(snapshot->arrays[SAVED_phases].words[i]) >= MOTE_KIND_COUNT) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has kind %u at element %u of phases, expected a kind below %u",
+                             (uint32_t)mote_phase_kind(snapshot->arrays[SAVED_phases].words[i]), i,
+                             (uint32_t)MOTE_KIND_COUNT);
+        }
     }
     return MOTE_OK;
 }
@@ -316,7 +321,7 @@ static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
     for (size_t i = 0; i < snapshot->particle_count; i++) {
         const uint32_t phase = snapshot->arrays[SAVED_phases].words[i];
         world_tally_mass(&world->tally, snapshot->arrays[SAVED_positions].floats[4 * i + 3], phase);
-        const bool fluid = (phase & MOTE_PHASE_FLUID) != 0;
+        const bool fluid = has_density(phase);
         world->tally.has_fluid |= fluid;
         world->view.has_solids |= !fluid;
     }

@@ -217,6 +217,10 @@ static MoteResult check_particles(const MoteWorld *world, const MoteParticles *p
     if (particles->count > 0 && particles->positions == NULL) {
         return mote_fail(MOTE_ERROR_INPUT, "particles.positions is NULL, expected %u positions", particles->count);
     }
+    if (mote_phase_kind(particles->phase) >= MOTE_KIND_COUNT) {
+        return mote_fail(MOTE_ERROR_INPUT, "particles.phase has kind %u, expected a MoteParticleKind",
+                         (uint32_t)mote_phase_kind(particles->phase));
+    }
     if ((uint64_t)world->tally.next_id + particles->count > UINT32_MAX) {
         return mote_fail(MOTE_ERROR_INPUT, "%u more particles would use up the 2^32 ids of a world", particles->count);
     }
@@ -323,7 +327,7 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     if (count == 0 || world->replays) {
         return MOTE_OK;
     }
-    const bool fluid = (particles->phase & MOTE_PHASE_FLUID) != 0;
+    const bool fluid = has_density(particles->phase);
     const uint64_t most = world_most_particles(world), all = (uint64_t)before + count;
     ParticleRows rows = {0};
     result = allocate_rows(&rows, count);
@@ -484,7 +488,8 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
         }
     }
     for (size_t i = 0; i < view->count; i++) { // only now that all of it is accepted
-        const uint32_t phase = view->phases != NULL ? view->phases[i] : MOTE_PHASE_FLUID; // for all that is known
+        const uint32_t phase =
+            view->phases != NULL ? view->phases[i] : MOTE_PHASE(MOTE_KIND_LIQUID, 0); // for all that is known
         world_tally_mass(&world->tally, view->positions[4 * i + 3], phase);
     }
     const BackendFunctions *functions = world->backend->functions;

@@ -144,7 +144,7 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
     tally->largest_inverse_mass =
         inverse_mass > tally->largest_inverse_mass ? inverse_mass : tally->largest_inverse_mass;
     const bool heavier = tally->liquid_inverse_mass <= 0.0f || inverse_mass < tally->liquid_inverse_mass;
-    if ((phase & MOTE_PHASE_FLUID) != 0u && inverse_mass > 0.0f && heavier) {
+    if (has_density(phase) && inverse_mass > 0.0f && heavier) {
         tally->liquid_inverse_mass = inverse_mass;
     }
 }
