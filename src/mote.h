@@ -235,13 +235,15 @@ typedef enum MoteCombine {
 } MoteCombine;
 
 typedef struct MoteMaterial {
-    float static_friction;  // mu_s of UPP eq. 24
-    float kinetic_friction; // mu_k of UPP eq. 24
-    float restitution;      // 0 to 1, between solid particles and with shapes
-    float adhesion;         // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
-    float rolling_friction; // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
-                            // grains roll freely, 1 keeps them from rolling (as UPP's)
-    uint32_t combine;       // MoteCombine
+    float static_friction;      // mu_s of UPP eq. 24
+    float kinetic_friction;     // mu_k of UPP eq. 24
+    float restitution;          // 0 to 1, between solid particles and with shapes
+    float adhesion;             // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
+    float rolling_friction;     // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
+                                // grains roll freely, 1 keeps them from rolling (as UPP's)
+    uint32_t combine;           // MoteCombine
+    uint32_t ignored_materials; // bit j: its particles and those of material j, one of the first 32, pass through each
+                                // other, and neither counts in the other's density; bit of its own: likewise
 } MoteMaterial;
 
 // ---- Distance fields ---------------------------------------------------------------------------------------

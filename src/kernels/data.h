@@ -106,7 +106,8 @@ STRUCT(Material)
     float adhesion;     // m/s^2
     float rolling_rate; // 1/s, at which rolling friction takes spin; ROLLING_NEVER: it never rolls
     uint combine;       // COMBINE_*
-    uint unused_0, unused_1;
+    uint ignored;       // a bit for each of the first 32 materials whose particles this one's pass through
+    uint unused;
 };
 
 // Particles that are matched to a shape (UPP section 5). Symmetric matrices are diagonal (xx, yy, zz) and rest (xy,

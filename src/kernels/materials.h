@@ -2,18 +2,39 @@
 #ifndef MOTE_MATERIALS_H
 #define MOTE_MATERIALS_H
 
-FUNCTION Material material_of(VIEW_COMMA uint phase)
+// The material's row, where there are materials.
+FUNCTION uint material_row(VIEW_COMMA uint phase)
 {
     const uint group = phase & PHASE_GROUP;
+    if (group < PARAMETER(group_count)) {
+        return LOAD(group_materials, group);
+    }
+    return group < PARAMETER(material_count) ? group : 0u;
+}
+
+FUNCTION Material material_of(VIEW_COMMA uint phase)
+{
     if (PARAMETER(material_count) == 0u) {
         Material none = {0.0f, 0.0f, 0.0f, 0.0f, ROLLING_NEVER, COMBINE_AVERAGE, 0u, 0u};
         return none;
     }
-    uint row = group < PARAMETER(material_count) ? group : 0u;
-    if (group < PARAMETER(group_count)) {
-        row = LOAD(group_materials, group);
+    return LOAD(materials, material_row(VIEW_HERE_COMMA phase));
+}
+
+// Materials whose particles a particle passes through, a bit each (UPP section 3: phases with a mask of whom they
+// meet).
+FUNCTION uint ignored_materials(VIEW_COMMA uint phase)
+{
+    return PARAMETER(ignoring) != 0u ? material_of(VIEW_HERE_COMMA phase).ignored : 0u;
+}
+
+FUNCTION bool is_ignored(VIEW_COMMA uint ignored, uint phase)
+{
+    if (ignored == 0u) {
+        return false;
     }
-    return LOAD(materials, row);
+    const uint row = material_row(VIEW_HERE_COMMA phase);
+    return row < 32u && ((ignored >> row) & 1u) != 0u;
 }
 
 // Of two rules the stronger one, which has the larger number, decides.

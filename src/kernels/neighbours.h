@@ -318,6 +318,16 @@ FUNCTION uint unlisted_group(VIEW_COMMA uint i)
     return PARAMETER(apart_only) != 0u && !has_trait(phase, TRAIT_SELF) ? phase & PHASE_GROUP : NONE;
 }
 
+// Whether particle j, which is near enough, is in a list that leaves out group `unlisted` and materials `ignored`.
+FUNCTION bool is_listed(VIEW_COMMA uint j, uint unlisted, uint ignored)
+{
+    if (unlisted == NONE && ignored == 0u) {
+        return true;
+    }
+    const uint phase = LOAD(phases, j);
+    return (phase & PHASE_GROUP) != unlisted && !is_ignored(VIEW_HERE_COMMA ignored, phase);
+}
+
 KERNEL(count_neighbours)
 {
     const vec3 position = v3_from_v4(LOAD(predicted, i));
@@ -325,13 +335,13 @@ KERNEL(count_neighbours)
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
 
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
+    const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
     uint count = 0u;
     for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i &&
-                (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
+            if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
                 count++;
             }
         }
@@ -350,14 +360,14 @@ KERNEL(fill_neighbours)
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
     const uint start = LOAD(neighbour_starts, i);
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
+    const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
 
     uint count = 0u;
     for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i &&
-                (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
+            if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
                 STORE(neighbours, neighbour_slot(start, count), j);
                 count++;
             }

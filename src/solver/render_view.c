@@ -72,8 +72,8 @@ static MoteResult find_neighbours_aside(MoteWorld *world)
     world->lists_are_current = false;
     world->corners_are_current = false;
     world->listed_entries = 0;
-    world_set_parameters(world, 1.0f); // the search does not depend on the time step
-    view->apart_only = 0;              // phases are not sorted along
+    world_set_parameters(world, 1.0f);     // the search does not depend on the time step
+    view->apart_only = view->ignoring = 0; // phases are not sorted along
     if (count == 0) {
         return MOTE_OK;
     }

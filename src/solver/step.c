@@ -577,6 +577,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->rolling = world->rolling && view->has_solids != 0u;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
+    view->ignoring = world->ignoring;
     view->apart_only = view->member_count > 0 && !world->tally.has_fluid;
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
     view->hold_scale = ratio * ratio;

@@ -111,6 +111,7 @@ struct MoteWorld {
     bool bouncing, bouncing_shapes;       // some material, some shape has restitution
     bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
+    bool ignoring;                        // some material ignores another
     bool recording_forces;
     bool watched, stopped; // somebody may ask steps to stop, and has
     double step_seconds;   // that a step took last while watched; 0: not known
