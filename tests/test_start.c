@@ -173,7 +173,8 @@ static void ignored_materials_may_overlap(void **state)
     for (uint32_t k = 0; k < 2; k++) {
         char json[1024];
         snprintf(json, sizeof json,
-                 "{ \"solver\": { \"spacing\": 0.1 }, \"materials\": { \"stone\": { \"density\": 2000,"
+                 "{ \"solver\": { \"spacing\": 0.1, \"artificial_pressure\": 0 }, \"materials\": { \"stone\": { "
+                 "\"density\": 2000,"
                  "  \"ignores\": \"oil, water\" }, \"oil\": {} }, \"fluids\": [{ \"position\": [0, 1, 0],"
                  "  \"size\": [0.4, 0.4, 0.4] }]%s }",
                  k == 0 ? ""
