@@ -91,8 +91,8 @@ typedef enum MoteAveraging {
     MOTE_AVERAGING_ALL,  // x += omega / n * sum over the n constraints that touch a particle (UPP eq. 12)
 } MoteAveraging;
 
-// The `solver` section of a scene file has these fields under the same names; its table (src/scene/keys.def)
-// holds the defaults that mote_default_settings() returns, and the ranges.
+// The `solver` section of a scene file has these fields under the same names; the table of both
+// (src/solver/settings.def) holds the defaults that mote_default_settings() returns, and the ranges that are checked.
 typedef struct MoteSettings {
     // Discretisation.
     uint32_t dimensions;      // 3, or 2 for the x-y plane (z is frozen)

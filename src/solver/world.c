@@ -32,85 +32,9 @@ Channel *world_look_up_channel(MoteWorld *world, const char *name)
 
 // ---- Settings ----------------------------------------------------------------------------------------------
 
-// What the solver cannot work with; the scene loader checks the finer ranges of the table.
-static MoteResult check_settings(const MoteSettings *s)
-{
-    const struct {
-        const char *name;
-        float value;
-        bool positive;
-    } numbers[] = {
-        {"spacing", s->spacing, true},
-        {"support_ratio", s->support_ratio, true},
-        {"rest_density_scale", s->rest_density_scale, true},
-        {"relaxation", s->relaxation, false},
-        {"wall_density_weight", s->wall_density_weight, false},
-        {"over_relaxation", s->over_relaxation, true},
-        {"max_tension", s->max_tension, false},
-        {"artificial_pressure", s->artificial_pressure, false},
-        {"artificial_pressure_distance", s->artificial_pressure_distance, false},
-        {"viscosity", s->viscosity, false},
-        {"vorticity", s->vorticity, false},
-        {"damping", s->damping, false},
-        {"max_displacement", s->max_displacement, false},
-        {"max_correction", s->max_correction, false},
-        {"collision_distance", s->collision_distance, false},
-        {"sleep_speed", s->sleep_speed, false},
-        {"max_speed", s->max_speed, false},
-        {"max_acceleration", s->max_acceleration, false},
-        {"solid_distance", s->solid_distance, true},
-        {"solid_density_weight", s->solid_density_weight, false},
-        {"contact_relaxation", s->contact_relaxation, true},
-        {"stack_scaling", s->stack_scaling, false},
-        {"support_memory", s->support_memory, false},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        const float value = numbers[i].value;
-        if (!isfinite(value) || value < 0.0f || (numbers[i].positive && value == 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT, "settings.%s is %g, expected a number %s 0", numbers[i].name,
-                             (double)value, numbers[i].positive ? "above" : "not below");
-        }
-    }
-    if (s->dimensions != 2 && s->dimensions != 3) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions is %u, expected 2 or 3", s->dimensions);
-    }
-    if (s->support_ratio <= 1.0f || s->support_ratio > 8.0f) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.support_ratio is %g, expected more than 1 and at most 8",
-                         (double)s->support_ratio);
-    }
-    if (s->density_mode > MOTE_DENSITY_UNILATERAL || s->averaging > MOTE_AVERAGING_ALL) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.density_mode and averaging are %u and %u, expected 0 or 1 each",
-                         s->density_mode, s->averaging);
-    }
-    if (s->contact_averaging > MOTE_CONTACTS_GLOBAL || s->friction_model > MOTE_FRICTION_VELOCITY ||
-        s->stack_height > MOTE_STACK_CONTACTS) {
-        return mote_fail(MOTE_ERROR_INPUT,
-                         "settings.contact_averaging, friction_model and stack_height are %u, %u and %u, expected 0 or "
-                         "1 each",
-                         s->contact_averaging, s->friction_model, s->stack_height);
-    }
-    if (s->support_memory >= 1.0f) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.support_memory is %g, expected less than 1",
-                         (double)s->support_memory);
-    }
-    if (s->solid_distance > s->support_ratio) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.solid_distance is %g, expected at most support_ratio, which is %g",
-                         (double)s->solid_distance, (double)s->support_ratio);
-    }
-    if (!finite3(s->gravity) || !isfinite(s->stack_ground)) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.gravity or stack_ground is not finite");
-    }
-    if (s->artificial_pressure_distance >= 1.0f || s->artificial_pressure_power == 0) {
-        return mote_fail(MOTE_ERROR_INPUT,
-                         "settings.artificial_pressure_distance and _power are %g and %u, expected below 1 and above 0",
-                         (double)s->artificial_pressure_distance, s->artificial_pressure_power);
-    }
-    return MOTE_OK;
-}
-
 MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *settings)
 {
-    const MoteResult checked = check_settings(settings);
+    const MoteResult checked = settings_check(settings);
     if (checked != MOTE_OK) {
         return checked;
     }
@@ -149,7 +73,7 @@ MoteSettings mote_world_settings(const MoteWorld *world)
 MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out)
 {
     *out = NULL;
-    const MoteResult checked = check_settings(settings);
+    const MoteResult checked = settings_check(settings);
     if (checked != MOTE_OK) {
         return checked;
     }

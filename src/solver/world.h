@@ -186,6 +186,8 @@ bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
+// Refuses settings outside the ranges of settings.def. settings.c
+MoteResult settings_check(const MoteSettings *settings);
 RestState rest_state_measure(const MoteSettings *settings);
 
 // Adds what shapes count (settings.wall_density_weight) to densities that have just been measured.
