@@ -251,6 +251,7 @@ struct FrameConstants {
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
 #define LAYER_FLOATS     10u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
-#define PHASE_FLUID      0x01000000u // MOTE_PHASE_FLUID
+#define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
+#define PHASE_LIQUID     0x01000000u // of MOTE_KIND_LIQUID
 
 #endif

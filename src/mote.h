@@ -91,8 +91,8 @@ typedef enum MoteAveraging {
     MOTE_AVERAGING_ALL,  // x += omega / n * sum over the n constraints that touch a particle (UPP eq. 12)
 } MoteAveraging;
 
-// The `solver` section of a scene file has these fields under the same names; its table (src/scene/keys.def)
-// holds the defaults that mote_default_settings() returns, and the ranges.
+// The `solver` section of a scene file has these fields under the same names; the table of both
+// (src/solver/settings.def) holds the defaults that mote_default_settings() returns, and the ranges that are checked.
 typedef struct MoteSettings {
     // Discretisation.
     uint32_t dimensions;      // 3, or 2 for the x-y plane (z is frozen)
@@ -235,13 +235,15 @@ typedef enum MoteCombine {
 } MoteCombine;
 
 typedef struct MoteMaterial {
-    float static_friction;  // mu_s of UPP eq. 24
-    float kinetic_friction; // mu_k of UPP eq. 24
-    float restitution;      // 0 to 1, between solid particles and with shapes
-    float adhesion;         // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
-    float rolling_friction; // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
-                            // grains roll freely, 1 keeps them from rolling (as UPP's)
-    uint32_t combine;       // MoteCombine
+    float static_friction;      // mu_s of UPP eq. 24
+    float kinetic_friction;     // mu_k of UPP eq. 24
+    float restitution;          // 0 to 1, between solid particles and with shapes
+    float adhesion;             // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
+    float rolling_friction;     // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
+                                // grains roll freely, 1 keeps them from rolling (as UPP's)
+    uint32_t combine;           // MoteCombine
+    uint32_t ignored_materials; // bit j: its particles and those of material j, one of the first 32, pass through each
+                                // other, and neither counts in the other's density; bit of its own: likewise
 } MoteMaterial;
 
 // ---- Distance fields ---------------------------------------------------------------------------------------
@@ -300,11 +302,25 @@ MOTE_API MoteResult mote_field_save(const MoteField *field, const char *path);
 
 typedef struct MoteWorld MoteWorld;
 
-// A particle's phase: its group in the low 24 bits, flags above.
-#define MOTE_PHASE_GROUP_MASK 0x00ffffffu
-#define MOTE_PHASE_FLUID      0x01000000u // takes part in density constraints
-#define MOTE_PHASE_SELF       0x02000000u // solid particles of this group collide with one another: grains
-#define MOTE_PHASE_REMOVED    0x80000000u // marked; gone after the next compaction
+// What a particle is, and by that what the solver does with it (src/kernels/kinds.def).
+typedef enum MoteParticleKind {
+    MOTE_KIND_BODY,   // solid: of a body (mote_world_add_body), or a point that collides with those of other groups
+    MOTE_KIND_LIQUID, // takes part in density constraints
+    MOTE_KIND_GRAIN,  // solid: collides with those of its own group, too, and may roll
+    MOTE_KIND_COUNT
+} MoteParticleKind;
+
+// A particle's phase: its group in the low 24 bits, its kind and flags above.
+#define MOTE_PHASE(kind, group) ((uint32_t)(kind) << 24 | (uint32_t)(group))
+#define MOTE_PHASE_GROUP_MASK   0x00ffffffu
+#define MOTE_PHASE_KIND_MASK    0x07000000u
+#define MOTE_PHASE_FLUID        MOTE_PHASE(MOTE_KIND_LIQUID, 0)
+#define MOTE_PHASE_SELF         MOTE_PHASE(MOTE_KIND_GRAIN, 0)
+#define MOTE_PHASE_REMOVED      0x80000000u // marked; gone after the next compaction
+static inline MoteParticleKind mote_phase_kind(uint32_t phase)
+{
+    return (MoteParticleKind)((phase & MOTE_PHASE_KIND_MASK) >> 24);
+}
 
 MOTE_API MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out);
 MOTE_API void mote_world_destroy(MoteWorld *world); // NULL is allowed
@@ -322,7 +338,7 @@ typedef struct MoteParticles {
     const MoteVec3 *velocities;
     const float *masses;
     float mass;     // kg
-    uint32_t phase; // group | flags
+    uint32_t phase; // MOTE_PHASE(kind, group)
 } MoteParticles;
 MOTE_API MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *particles, uint32_t *first_id);
 
@@ -491,35 +507,41 @@ typedef struct MoteArray {
     size_t capacity;     // bytes that may be read: of host memory whole pages
 } MoteArray;
 
+// Every array of a MoteRenderView as X(name), for programs that copy all of them. What the world has none of is empty.
+#define MOTE_RENDER_ARRAYS(X)                                                                                          \
+    X(positions)         /* vec4: x, y, z, inverse mass */                                                             \
+    X(velocities)        /* vec4: x, y, z, density over rest density */                                                \
+    X(ids)               /* uint */                                                                                    \
+    X(phases)            /* uint: MOTE_PHASE_* */                                                                      \
+    X(neighbour_counts)  /* uint, the particle itself not counted */                                                   \
+    X(neighbour_starts)  /* uint, in blocks of 8 entries of `neighbours` */                                            \
+    X(neighbours)        /* uint, indices of particles: of those nearer than `support` when the step searched */       \
+    X(members)           /* uint a particle: its row of the member table, or MOTE_NONE */                              \
+    X(member_slots)      /* uint a member: the index of its particle now, or MOTE_NONE if it is gone */                \
+    X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
+    X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
+
 // The world's arrays in their spatial order, as of the last step. Addresses are good until the next call that changes
 // the world; `layout` changes whenever memory was allocated or freed, so that what was imported under its address must
 // be dropped. While it stays the same, a step only makes the arrays change places among the same few addresses.
 typedef struct MoteRenderView {
-    uint32_t memory;         // MoteMemoryKind of every array below
-    const char *why;         // why it is MOTE_MEMORY_PRIVATE; "" otherwise
-    const void *device;      // of MOTE_MEMORY_DEVICE: MoteSharedMemory.vulkan_device
-    uint64_t layout;         // never the same for two worlds
-    uint32_t particle_count; // of each array below
+    uint32_t memory;    // MoteMemoryKind of every array below
+    const char *why;    // why it is MOTE_MEMORY_PRIVATE; "" otherwise
+    const void *device; // of MOTE_MEMORY_DEVICE: MoteSharedMemory.vulkan_device
+    uint64_t layout;    // never the same for two worlds
+    uint32_t particle_count;
     uint32_t dimensions;
-    float spacing, support;     // m
-    MoteVec3 lowest, highest;   // m, corners of the box around the particles
-    MoteArray positions;        // vec4: x, y, z, inverse mass
-    MoteArray velocities;       // vec4: x, y, z, density over rest density
-    MoteArray ids, phases;      // uint
-    MoteArray neighbour_counts; // uint, the particle itself not counted
-    MoteArray neighbour_starts; // uint, in blocks of 8 entries of `neighbours`
-    MoteArray neighbours;       // uint, indices of particles: of those nearer than `support` when the step searched
-    bool has_liquid;            // whether there can be particles with MOTE_PHASE_FLUID
-    bool has_solids;            // whether there can be particles without it
-    float solid_radius;         // m, of a solid particle: half the distance that contacts keep
-    // Bodies: the particles that they are made of, their members, in a table whose rows stay what they are while the
-    // particles change places. Empty arrays where the world has no bodies.
-    uint32_t member_count, cluster_count;
-    MoteArray members;           // uint a particle: its row of the member table, or UINT32_MAX
-    MoteArray member_slots;      // uint a member: the index of its particle now, or UINT32_MAX if it is gone
-    MoteArray member_clusters;   // uint a member: the cluster whose rotation it follows
-    MoteArray cluster_rotations; // vec4 a cluster: unit quaternion x, y, z, w
-    MoteTimeline *timeline;      // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
+    float spacing, support;   // m
+    MoteVec3 lowest, highest; // m, corners of the box around the particles
+    bool has_liquid;          // whether there can be particles of MOTE_KIND_LIQUID
+    bool has_solids;          // whether there can be particles of other kinds
+    float solid_radius;       // m, of a solid particle: half the distance that contacts keep
+    uint32_t member_count;    // of bodies, in a table whose rows stay what they are while the particles change places
+    uint32_t cluster_count;   // of bodies
+    MoteTimeline *timeline;   // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
+#define MOTE_RENDER_ARRAY(name) MoteArray name;
+    MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)
+#undef MOTE_RENDER_ARRAY
 } MoteRenderView;
 
 // Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went

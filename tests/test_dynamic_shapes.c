@@ -769,12 +769,12 @@ static void snapshots(void **state)
     run_steps(other, 20, DT);
     expect_same_shapes(world, other);
 
-    const float nan = NAN; // of the last shape's spin
-    memcpy(&snapshot.body_words[snapshot.body_word_count - 2], &nan, sizeof nan);
-    expect_error(world_snapshot_restore(other, &snapshot), MOTE_ERROR_INPUT, "not finite");
+    const SavedArray *motions = &snapshot.arrays[SAVED_dynamic_motions];
+    motions->floats[motions->count * saved_array_infos[SAVED_dynamic_motions].words - 2] = NAN; // the last one's spin
+    expect_error(world_snapshot_restore(other, &snapshot), MOTE_ERROR_INPUT, "not finite in dynamic_motions");
     expect_same_shapes(world, other);
     expect_ok(mote_world_set_shapes(other, NULL, 0));
-    expect_error(world_snapshot_restore(other, &snapshot), MOTE_ERROR_INPUT, "words of bodies");
+    expect_error(world_snapshot_restore(other, &snapshot), MOTE_ERROR_INPUT, "elements of dynamic_motions");
     world_snapshot_free(&snapshot);
     mote_world_destroy(world);
     mote_world_destroy(other);

@@ -266,7 +266,7 @@ static void marked_particles_have_no_neighbours(void **state)
     WorldSnapshot snapshot;
     expect_ok(world_snapshot_take(world, &snapshot));
     for (uint32_t i = 0; i < snapshot.particle_count; i += 3) {
-        snapshot.phases[i] |= MOTE_PHASE_REMOVED;
+        snapshot.arrays[SAVED_phases].words[i] |= MOTE_PHASE_REMOVED;
     }
     expect_ok(world_snapshot_restore(world, &snapshot));
     Lists lists = read_lists(world);
@@ -285,7 +285,7 @@ static void marked_particles_have_no_neighbours(void **state)
     assert_true(read_statistics(world).removed == marked);
 
     for (uint32_t i = 0; i < snapshot.particle_count; i++) {
-        snapshot.phases[i] |= MOTE_PHASE_REMOVED;
+        snapshot.arrays[SAVED_phases].words[i] |= MOTE_PHASE_REMOVED;
     }
     expect_ok(world_snapshot_restore(world, &snapshot));
     assert_int_equal(render_view(world).neighbours.bytes, 0);

@@ -452,6 +452,8 @@ static void test_error_texts(void **state)
           "\"hull\", \"mesh\"");
     fails("{ \"fluids\": [{ \"material\": \"watr\" }] }",
           "@:1:28: fluids[0].material: found \"watr\", expected the name of a material; did you mean \"water\"?");
+    fails("{ \"materials\": { \"ghost\": { \"ignores\": \"wall, watr\" } } }",
+          "@:1:40: materials.ghost.ignores: found \"watr\", expected the name of a material; did you mean \"water\"?");
     fails("{ \"solver\": { \"spacing\": { \"keyframes\": [[0, 1]] } } }",
           "@:1:26: solver.spacing: found keyframes, expected a number from 0.0001 to 1000 m: this key cannot be "
           "animated");

@@ -52,7 +52,7 @@ static void a_snapshot_brings_a_world_back(void **state)
     assert_int_equal(mote_world_particle_count(world), 0);
     run_steps(world, 1, 0.01f);
     expect_ok(world_snapshot_take(world, &again));
-    assert_true(again.particle_count == 0 && again.steps == 1 && again.positions != NULL);
+    assert_true(again.particle_count == 0 && again.steps == 1 && again.arrays[SAVED_positions].count == 0);
     world_snapshot_free(&again);
     world_snapshot_free(&snapshot);
     free(colours);
@@ -75,28 +75,42 @@ static void bad_snapshots_are_refused(void **state)
     WorldSnapshot taken;
     expect_ok(world_snapshot_take(world, &taken));
 
-    float *const numbers[] = {&taken.positions[41], &taken.velocities[42], &taken.velocities[43]};
+    float *const positions = taken.arrays[SAVED_positions].floats, *const velocities =
+                                                                       taken.arrays[SAVED_velocities].floats;
+    float *const numbers[] = {&positions[41], &velocities[42], &velocities[43]};
     for (int k = 0; k < 3; k++) {
         const float good = *numbers[k];
         *numbers[k] = k == 1 ? INFINITY : NAN;
-        expect_refused(world, &taken, hash, "particle 10");
+        expect_refused(world, &taken, hash, "element 10");
         *numbers[k] = good;
     }
-    const float inverse_mass = taken.positions[43];
-    taken.positions[43] = -1.0f;
-    expect_refused(world, &taken, hash, "particle 10");
-    taken.positions[43] = inverse_mass;
+    const float inverse_mass = positions[43];
+    positions[43] = -1.0f;
+    expect_refused(world, &taken, hash, "element 10");
+    positions[43] = inverse_mass;
 
-    const uint32_t id = taken.ids[5];
-    taken.ids[5] = taken.ids[200];
+    uint32_t *const ids = taken.arrays[SAVED_ids].words, id = ids[5];
+    ids[5] = ids[200];
     expect_refused(world, &taken, hash, "twice");
-    taken.ids[5] = 240;
+    ids[5] = 240;
     expect_refused(world, &taken, hash, "id 240");
-    taken.ids[5] = id;
+    ids[5] = id;
 
     WorldSnapshot bad = taken;
     bad.liquid_inverse_mass = NAN;
     expect_refused(world, &bad, hash, "inverse mass of liquid");
+    bad = taken;
+    bad.last_time_step = -1.0f;
+    expect_refused(world, &bad, hash, "time step");
+    for (int a = 0; a < SAVED_ARRAY_COUNT; a++) { // none may be too long, and only what is attached may be missing
+        bad = taken;
+        bad.arrays[a].count++;
+        expect_refused(world, &bad, hash, saved_array_infos[a].name);
+        bad.arrays[a].count = 0;
+        if (taken.arrays[a].count > 0 && !saved_array_infos[a].attached) {
+            expect_refused(world, &bad, hash, saved_array_infos[a].name);
+        }
+    }
     bad = taken;
     bad.channels[1].components = 5;
     expect_refused(world, &bad, hash, "channel");

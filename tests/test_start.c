@@ -165,6 +165,35 @@ static void bodies_inside_something_are_named(void **state)
     fixture_stop(&wall);
 }
 
+// Water falls through a box that it ignores as it falls through nothing, and neither is said to overlap the other.
+static void ignored_materials_may_overlap(void **state)
+{
+    (void)state;
+    double heights[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        char json[1024];
+        snprintf(json, sizeof json,
+                 "{ \"solver\": { \"spacing\": 0.1, \"artificial_pressure\": 0 }, \"materials\": { \"stone\": { "
+                 "\"density\": 2000,"
+                 "  \"ignores\": \"oil, water\" }, \"oil\": {} }, \"fluids\": [{ \"position\": [0, 1, 0],"
+                 "  \"size\": [0.4, 0.4, 0.4] }]%s }",
+                 k == 0 ? ""
+                        : ", \"bodies\": [{ \"mesh\": \"shape:box?x=0.4&y=0.4&z=0.4\", \"material\": \"stone\","
+                          "  \"position\": [0, 0.8, 0] }]");
+        Running running = fixture_start(json, "cpu");
+        assert_int_equal(count_notices(&running, true), 0);
+        fixture_advance(&running, 10);
+        const MoteParticleView view = fixture_view(&running);
+        heights[k] = 0.0;
+        for (uint32_t i = 0; i < view.count; i++) {
+            heights[k] +=
+                mote_phase_kind(view.phases[i]) == MOTE_KIND_LIQUID ? (double)view.positions[4 * i + 1] / 64.0 : 0.0;
+        }
+        fixture_stop(&running);
+    }
+    assert_true(fabs(heights[0] - heights[1]) < 1e-6);
+}
+
 static void a_body_that_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -257,6 +286,7 @@ int main(void)
         cmocka_unit_test(liquid_that_is_all_inside_is_refused),
         cmocka_unit_test(points_know_their_distance),
         cmocka_unit_test(bodies_inside_something_are_named),
+        cmocka_unit_test(ignored_materials_may_overlap),
         cmocka_unit_test(a_body_that_does_not_fit_is_refused),
         cmocka_unit_test(places_that_floats_cannot_hold_are_refused),
         cmocka_unit_test(coincident_bodies_come_apart_slowly),

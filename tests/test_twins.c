@@ -43,16 +43,16 @@ static void *clone(const void *source, size_t bytes)
 static MoteView clone_view(const MoteView *view)
 {
     MoteView copy = *view;
-#define BUFFER(type, name, capacity)                                                                                   \
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
     copy.name = clone(view->name, watch.world->capacities[CAPACITY_##capacity] * sizeof(type));
-#include "kernels/view.def"
+#include "kernels/data.def"
     return copy;
 }
 
 static void free_view(MoteView *view)
 {
-#define BUFFER(type, name, capacity) free(view->name);
-#include "kernels/view.def"
+#define BUFFER(type, name, capacity, order, keep, render) free(view->name);
+#include "kernels/data.def"
 }
 
 static double largest_speed(const MoteView *view)

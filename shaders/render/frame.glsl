@@ -87,7 +87,7 @@ Material material_of(uint phase)
 // Whether a particle is no liquid. Asks nobody where all are.
 bool is_solid(uint i)
 {
-    return frame.has_solids != 0u && (frame.phases.at[i] & PHASE_FLUID) == 0u;
+    return frame.has_solids != 0u && (frame.phases.at[i] & PHASE_KIND) != PHASE_LIQUID;
 }
 
 // Of a dispatch by pass_dispatch.

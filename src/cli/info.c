@@ -160,7 +160,7 @@ static MoteResult make_world(const MoteBackendOptions *options, MoteWorld **out)
         const MoteParticles particles = {.count = SIDE * SIDE * SIDE,
                                          .positions = positions,
                                          .mass = mote_world_particle_mass(*out, 1000.0f),
-                                         .phase = MOTE_PHASE_FLUID};
+                                         .phase = MOTE_PHASE(MOTE_KIND_LIQUID, 0)};
         result = mote_world_add_particles(*out, &particles, NULL);
     }
     return result == MOTE_OK ? mote_world_step(*out, 1e-3f) : result;

@@ -113,7 +113,7 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         }
         const float error = density_error(density, view->velocities[i].w, view->max_tension);
         const float compliance = has_compliances(view) ? view->compliances[i] : view->rest_lambda;
-        const bool fluid = (view->phases[i] & PHASE_FLUID) != 0u;
+        const bool fluid = has_density(view->phases[i]);
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
         view->densities[i] = density;
@@ -226,7 +226,7 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
     const Pressure pressure = make_pressure(view);
     __m128 moves = _mm_setzero_ps(); // lanes that are not zero
     for (uint i = begin; i < end; i++) {
-        if ((view->phases[i] & PHASE_FLUID) == 0u) {
+        if (!has_density(view->phases[i])) {
             density_delta(view, i); // looks at phases
             continue;
         }

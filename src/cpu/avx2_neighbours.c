@@ -153,7 +153,7 @@ static bool collect(const MoteView *view, const Columns *columns, uint cell, Can
     for (uint r = 0; r < run_count; r++) {
         total += runs[r].y - runs[r].x;
     }
-    if (total > CANDIDATE_LIMIT) {
+    if (total > CANDIDATE_LIMIT || view->ignoring != 0u) { // candidates have groups here, but no materials
         return false;
     }
     const Box box = box_around(view->predicted + cell_first, view->cell_starts[cell + 1] - cell_first);

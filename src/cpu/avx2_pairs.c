@@ -207,7 +207,7 @@ void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
         const uint count = view->neighbour_counts[i];
         const uint cluster = rigid_cluster_of(view, i);
         vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (plain && (phase & (PHASE_FLUID | PHASE_SELF)) == PHASE_SELF &&
+        if (plain && has_trait(phase, TRAIT_SELF) &&
             (uniform || all_alike(view, phase, list, count))) {
             if (phase != grain.phase) {
                 grain = grains_of(view, phase);

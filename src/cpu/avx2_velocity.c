@@ -48,7 +48,7 @@ void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
     const float drift_scale = 4.0f * view->viscosity * view->poly6_scale * view->rest_volume;
     const float vorticity_scale = view->spiky_scale * view->rest_volume;
     for (uint i = begin; i < end; i++) {
-        if ((view->phases[i] & PHASE_FLUID) == 0u) {
+        if (!has_density(view->phases[i])) {
             smooth_velocity(view, i); // looks at phases
             continue;
         }

@@ -21,28 +21,30 @@ RangeFunction *const cpu_kernels[KERNEL_COUNT] = {
 
 // GLSL reads the view in scalar layout. Without padding that is the C layout: no field may need any.
 struct __attribute__((packed)) PackedView {
-#define BUFFER(type, name, capacity) type *name;
-#define EXTERNAL(type, name)         type *name;
-#define PARAMETER_ROW(type, name)    type name;
-#include "kernels/view.def"
+#define BUFFER(type, name, capacity, order, keep, render) type *name;
+#define EXTERNAL(type, name)                              type *name;
+#define PARAMETER_ROW(type, name)                         type name;
+#include "kernels/data.def"
 };
-#define BUFFER(type, name, capacity)                                                                                   \
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define EXTERNAL(type, name)                                                                                           \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define PARAMETER_ROW(type, name)                                                                                      \
     static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
-#define ELEMENT(type, size) static_assert(sizeof(type) % (size) == 0, "size of " #type);
-#include "kernels/view.def"
+#define ELEMENT(type, alignment) static_assert(sizeof(type) % (alignment) == 0, "size of " #type);
+#include "kernels/data.def"
 static_assert(sizeof(Shape) == 112 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
               "layout of Shape");
 
 static_assert(sizeof(Material) == 32 && sizeof(Cluster) == 96 && sizeof(Motion) == 112, "layout of solids");
 static_assert(offsetof(Cluster, creep) == 64 && offsetof(Motion, start_centre) == 32, "layout of solids");
 
-static_assert(MOTE_PHASE_FLUID == PHASE_FLUID && MOTE_PHASE_REMOVED == PHASE_REMOVED && MOTE_PHASE_SELF == PHASE_SELF &&
+static_assert(MOTE_PHASE_REMOVED == PHASE_REMOVED && MOTE_PHASE_KIND_MASK == PHASE_KIND &&
                   MOTE_PHASE_GROUP_MASK == PHASE_GROUP && MOTE_NONE == NONE && MOTE_FORCE_COUNT == FORCE_KINDS,
               "phases");
+#define KIND(name, number, traits) static_assert(MOTE_KIND_##name == (number), "the number of " #name);
+#include "kernels/kinds.def"
 static_assert(MOTE_COMBINE_MINIMUM == COMBINE_MINIMUM && MOTE_COMBINE_MULTIPLY == COMBINE_MULTIPLY &&
                   MOTE_COMBINE_MAXIMUM == COMBINE_MAXIMUM,
               "rules of combination");

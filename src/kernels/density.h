@@ -23,7 +23,7 @@ FUNCTION float density_by(VIEW_COMMA vec3 position, float squared_support, uint 
     const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
     const float weight = poly6(v3_dot(offset, offset), squared_support);
     if (MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f &&
-        !is_fluid(LOAD(phases, j))) {
+        !has_density(LOAD(phases, j))) {
         return weight * PARAMETER(solid_weight); // UPP eq. 27
     }
     return weight;
@@ -163,7 +163,7 @@ KERNEL(density_lambda)
 
     const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
     float lambda = 0.0f;
-    if (is_fluid(LOAD(phases, i))) {
+    if (has_density(LOAD(phases, i))) {
         const float error = density_error(density, LOAD(velocities, i).w, PARAMETER(max_tension));
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
@@ -190,7 +190,7 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
 FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool solid, float support, float pressure,
                               uint j)
 {
-    if (solid && !is_fluid(LOAD(phases, j))) {
+    if (solid && !has_density(LOAD(phases, j))) {
         return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
     }
     const vec4 other = LOAD(estimates, j);
@@ -216,7 +216,7 @@ KERNEL(density_delta)
     const vec4 estimate = LOAD(estimates, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
-    const bool solid = MAY_HAVE(SOLIDS) && !is_fluid(LOAD(phases, i));
+    const bool solid = MAY_HAVE(SOLIDS) && !has_density(LOAD(phases, i));
 
     const float support = PARAMETER(support);
     const float pressure = PARAMETER(pressure_scale);

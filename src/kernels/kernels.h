@@ -2,7 +2,7 @@
 #ifndef MOTE_KERNELS_H
 #define MOTE_KERNELS_H
 
-#include "view.h"
+#include "data.h"
 
 #include "smoothing.h"
 #include "field.h"

@@ -1,34 +1,40 @@
-// materials.h - which particles touch one another, and with what friction, restitution and adhesion.
+// materials.h - with what friction, restitution and adhesion particles touch.
 #ifndef MOTE_MATERIALS_H
 #define MOTE_MATERIALS_H
 
-FUNCTION bool is_fluid(uint phase)
+// The material's row, where there are materials.
+FUNCTION uint material_row(VIEW_COMMA uint phase)
 {
-    return (phase & PHASE_FLUID) != 0u;
-}
-
-// Two liquids meet in the density constraint, a liquid and a solid as two solids (UPP section 7.1), solids of one
-// group only where it collides with itself.
-FUNCTION bool can_touch(uint a, uint b)
-{
-    if (is_fluid(a) || is_fluid(b)) {
-        return !(is_fluid(a) && is_fluid(b));
+    const uint group = phase & PHASE_GROUP;
+    if (group < PARAMETER(group_count)) {
+        return LOAD(group_materials, group);
     }
-    return (a & PHASE_GROUP) != (b & PHASE_GROUP) || (a & PHASE_SELF) != 0u;
+    return group < PARAMETER(material_count) ? group : 0u;
 }
 
 FUNCTION Material material_of(VIEW_COMMA uint phase)
 {
-    const uint group = phase & PHASE_GROUP;
     if (PARAMETER(material_count) == 0u) {
         Material none = {0.0f, 0.0f, 0.0f, 0.0f, ROLLING_NEVER, COMBINE_AVERAGE, 0u, 0u};
         return none;
     }
-    uint row = group < PARAMETER(material_count) ? group : 0u;
-    if (group < PARAMETER(group_count)) {
-        row = LOAD(group_materials, group);
+    return LOAD(materials, material_row(VIEW_HERE_COMMA phase));
+}
+
+// Materials whose particles a particle passes through, a bit each (UPP section 3: phases with a mask of whom they
+// meet).
+FUNCTION uint ignored_materials(VIEW_COMMA uint phase)
+{
+    return PARAMETER(ignoring) != 0u ? material_of(VIEW_HERE_COMMA phase).ignored : 0u;
+}
+
+FUNCTION bool is_ignored(VIEW_COMMA uint ignored, uint phase)
+{
+    if (ignored == 0u) {
+        return false;
     }
-    return LOAD(materials, row);
+    const uint row = material_row(VIEW_HERE_COMMA phase);
+    return row < 32u && ((ignored >> row) & 1u) != 0u;
 }
 
 // Of two rules the stronger one, which has the larger number, decides.
@@ -50,10 +56,10 @@ FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
 {
     const Material a = material_of(VIEW_HERE_COMMA phase_a);
     const Material b = material_of(VIEW_HERE_COMMA phase_b);
-    if (is_fluid(phase_a)) {
+    if (has_density(phase_a)) {
         return a;
     }
-    if (is_fluid(phase_b)) {
+    if (has_density(phase_b)) {
         return b;
     }
     Material pair = a;
@@ -75,7 +81,7 @@ FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
                      shape.combine,
                      0u,
                      0u};
-    if (MAY_HAVE(SOLIDS) && !is_fluid(phase) && PARAMETER(material_count) != 0u) {
+    if (MAY_HAVE(SOLIDS) && !has_density(phase) && PARAMETER(material_count) != 0u) {
         const Material own = material_of(VIEW_HERE_COMMA phase);
         pair.static_friction = combine(own.static_friction, pair.static_friction, own.combine, shape.combine);
         pair.kinetic_friction = combine(own.kinetic_friction, pair.kinetic_friction, own.combine, shape.combine);

@@ -104,16 +104,20 @@ KERNEL(copy_words)
 
 // Behind the particles in order, places that have none any more while the host does not know how many are left. Scans
 // go over them: there is no cell, and no list. The next step, before which others may come behind them, moves them
-// nowhere, counts them as removed once more and sorts them to the end again; whichever of the four arrays has become
-// `positions` by then, for those change places.
+// nowhere, counts them as removed once more and sorts them to the end again; whichever of the arrays that change places
+// in a reordering has become `positions` by then.
 KERNEL(mark_removed)
 {
     if (i >= particles_left(VIEW_HERE)) {
         const vec4 nothing = v4(0.0f, 0.0f, 0.0f, REMOVED_MASS);
-        STORE(positions, i, nothing);
-        STORE(velocities, i, nothing);
-        STORE(predicted, i, nothing);
-        STORE(estimates, i, nothing);
+#define BUFFER(type, name, capacity, order, keep, render) DEAD_##order(type, name, capacity)
+#define DEAD_FIXED(type, name, capacity)
+#define DEAD_REORDER(type, name, capacity) DEAD_##capacity##_##type(name)
+#define DEAD_PARTICLES_vec4(name)          STORE(name, i, nothing);
+#define DEAD_PARTICLES_uint(name)
+#define DEAD_SOLIDS_uint(name)
+#include "data.def"
+        STORE(estimates, i, nothing); // the scratch that they change places with
         STORE(cell_scan, i, 0u);
         STORE(neighbour_starts, i, 0u);
     }
@@ -311,7 +315,17 @@ FUNCTION uvec2 neighbour_pair(VIEW_COMMA uint start, uint k)
 FUNCTION uint unlisted_group(VIEW_COMMA uint i)
 {
     const uint phase = LOAD(phases, i);
-    return PARAMETER(apart_only) != 0u && (phase & PHASE_SELF) == 0u ? phase & PHASE_GROUP : NONE;
+    return PARAMETER(apart_only) != 0u && !has_trait(phase, TRAIT_SELF) ? phase & PHASE_GROUP : NONE;
+}
+
+// Whether particle j, which is near enough, is in a list that leaves out group `unlisted` and materials `ignored`.
+FUNCTION bool is_listed(VIEW_COMMA uint j, uint unlisted, uint ignored)
+{
+    if (unlisted == NONE && ignored == 0u) {
+        return true;
+    }
+    const uint phase = LOAD(phases, j);
+    return (phase & PHASE_GROUP) != unlisted && !is_ignored(VIEW_HERE_COMMA ignored, phase);
 }
 
 KERNEL(count_neighbours)
@@ -321,13 +335,13 @@ KERNEL(count_neighbours)
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
 
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
+    const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
     uint count = 0u;
     for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i &&
-                (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
+            if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
                 count++;
             }
         }
@@ -346,14 +360,14 @@ KERNEL(fill_neighbours)
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
     const uint start = LOAD(neighbour_starts, i);
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
+    const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
 
     uint count = 0u;
     for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i &&
-                (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
+            if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
                 STORE(neighbours, neighbour_slot(start, count), j);
                 count++;
             }

@@ -9,7 +9,7 @@
 
 FUNCTION float pair_reach(VIEW_COMMA uint phase_a, uint phase_b)
 {
-    return is_fluid(phase_a) || is_fluid(phase_b) ? PARAMETER(fluid_distance) : PARAMETER(contact_distance);
+    return has_density(phase_a) || has_density(phase_b) ? PARAMETER(fluid_distance) : PARAMETER(contact_distance);
 }
 
 FUNCTION float longest_reach(VIEW)
@@ -77,7 +77,7 @@ FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
 KERNEL(slip_past_faces)
 {
     const vec4 here = LOAD(estimates, i);
-    const bool liquid = is_fluid(LOAD(phases, i));
+    const bool liquid = has_density(LOAD(phases, i));
     if (!liquid && !has_plane(VIEW_HERE_COMMA i)) {
         return;
     }
@@ -86,7 +86,7 @@ KERNEL(slip_past_faces)
     vec3 along = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
-        if (is_fluid(LOAD(phases, j)) == liquid || (liquid && !has_plane(VIEW_HERE_COMMA j))) {
+        if (has_density(LOAD(phases, j)) == liquid || (liquid && !has_plane(VIEW_HERE_COMMA j))) {
             continue;
         }
         const vec4 there = LOAD(estimates, j);
@@ -316,7 +316,7 @@ KERNEL(bounce_pairs)
         const uint other_phase = LOAD(phases, j);
         const vec4 there = LOAD(predicted, j);
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
-        if (!can_touch(phase, other_phase) || is_fluid(phase) || is_fluid(other_phase)) {
+        if (!can_touch(phase, other_phase) || has_density(phase) || has_density(other_phase)) {
             continue;
         }
         const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);

@@ -11,10 +11,10 @@
 // Whether a particle has a spin of its own.
 FUNCTION bool can_roll(VIEW_COMMA uint i)
 {
-    if (!MAY_HAVE(SOLIDS) || PARAMETER(rolling) == 0u || is_fluid(LOAD(phases, i))) {
+    if (!MAY_HAVE(SOLIDS) || PARAMETER(rolling) == 0u || !has_trait(LOAD(phases, i), TRAIT_ROLLS)) {
         return false;
     }
-    return LOAD(members, i) == NONE && material_of(VIEW_HERE_COMMA LOAD(phases, i)).rolling_rate < ROLLING_NEVER;
+    return material_of(VIEW_HERE_COMMA LOAD(phases, i)).rolling_rate < ROLLING_NEVER;
 }
 
 // Velocity of a grain's surface at a contact with normal `normal` (towards the grain), `radius` from its centre, by its

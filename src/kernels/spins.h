@@ -30,7 +30,7 @@ KERNEL(roll_grains)
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         const uint other_phase = LOAD(phases, j);
         const vec3 offset = v3_sub(here, v3_from_v4(LOAD(positions, j)));
-        if (is_fluid(other_phase) || !can_touch(phase, other_phase)) {
+        if (has_density(other_phase) || !can_touch(phase, other_phase)) {
             continue;
         }
         const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);

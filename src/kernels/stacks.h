@@ -25,7 +25,7 @@ KERNEL(raise_heights)
     const uint phase = LOAD(phases, i);
     const float touch = STACK_TOUCH * PARAMETER(contact_distance);
     float height = NO_HEIGHT;
-    if (!is_fluid(phase)) {
+    if (!has_density(phase)) {
         for (uint s = 0u; s < PARAMETER(shape_count); s++) {
             const Shape shape = LOAD(shapes, s);
             const vec4 way_out =
@@ -36,7 +36,7 @@ KERNEL(raise_heights)
             }
         }
     }
-    const uint count = height > 0.0f && !is_fluid(phase) ? LOAD(neighbour_counts, i) : 0u;
+    const uint count = height > 0.0f && !has_density(phase) ? LOAD(neighbour_counts, i) : 0u;
     const uint start = LOAD(neighbour_starts, i);
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
@@ -44,7 +44,7 @@ KERNEL(raise_heights)
         const vec3 offset = v3_sub(here, there);
         const float rise = v3_dot(offset, PARAMETER(up));
         const uint other_phase = LOAD(phases, j);
-        if (rise < STACK_UPRIGHT * PARAMETER(contact_distance) || is_fluid(other_phase) ||
+        if (rise < STACK_UPRIGHT * PARAMETER(contact_distance) || has_density(other_phase) ||
             !can_touch(phase, other_phase)) {
             continue;
         }

@@ -8,8 +8,7 @@
 // The share of gravity that a grain begins the step without.
 FUNCTION float remembered_support(VIEW_COMMA uint i)
 {
-    if (PARAMETER(support_memory) <= 0.0f || is_fluid(LOAD(phases, i)) ||
-        (PARAMETER(member_count) != 0u && LOAD(members, i) != NONE)) {
+    if (PARAMETER(support_memory) <= 0.0f || !has_trait(LOAD(phases, i), TRAIT_ROLLS)) {
         return 0.0f;
     }
     return PARAMETER(support_memory) * LOAD(supports, i);

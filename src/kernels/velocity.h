@@ -22,7 +22,8 @@ KERNEL(update_velocity)
     vec3 velocity = v3_scale(moved, 1.0f / dt);
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
-    if (MAY_HAVE(SOLIDS) && asleep && !is_fluid(LOAD(phases, i))) { // a grain at the top of its flight is slow as well
+    if (MAY_HAVE(SOLIDS) && asleep &&
+        !has_density(LOAD(phases, i))) { // a grain at the top of its flight is slow as well
         asleep = LOAD(pushes, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f;
     }
     if (cluster != NONE) { // a body sleeps as a whole
@@ -62,7 +63,7 @@ KERNEL(smooth_velocity)
     const float support = PARAMETER(support);
     const float squared_support = PARAMETER(support_squared);
     const bool with_vorticity = PARAMETER(confinement) > 0.0f;
-    const bool solid = MAY_HAVE(SOLIDS) && !is_fluid(LOAD(phases, i));
+    const bool solid = MAY_HAVE(SOLIDS) && !has_density(LOAD(phases, i));
 
     vec3 drift = v3(0.0f, 0.0f, 0.0f);
     vec3 vorticity = v3(0.0f, 0.0f, 0.0f);
@@ -73,7 +74,7 @@ KERNEL(smooth_velocity)
         const vec3 offset = v3_sub(v3_from_v4(position), v3_from_v4(other));
         const vec3 relative = v3_sub(v3_from_v4(other_velocity), v3_from_v4(velocity));
         const float squared_distance = v3_dot(offset, offset);
-        if (solid && !is_fluid(LOAD(phases, j))) {
+        if (solid && !has_density(LOAD(phases, j))) {
             continue; // two solids: none of them flows
         }
         const float pair = (velocity.w + other_velocity.w) * (position.w + other.w) + 1e-30f;
@@ -98,7 +99,7 @@ KERNEL(smooth_velocity)
 FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
 {
     const float unclear = 0.05f * magnitude / PARAMETER(support);
-    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f && is_fluid(LOAD(phases, i))) {
+    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f && has_density(LOAD(phases, i))) {
         const vec3 direction = v3_scale(eta, 1.0f / (v3_length(eta) + unclear));
         const vec3 force = v3_mul(v3_cross(direction, v3_from_v4(LOAD(vorticities, i))), PARAMETER(motion_mask));
         const vec4 velocity = LOAD(velocities, i);

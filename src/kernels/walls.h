@@ -67,7 +67,7 @@ FUNCTION float left_by_shape(VIEW_COMMA Shape shape, vec3 p)
 KERNEL(count_walls)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));
-    if (!is_fluid(LOAD(phases, i))) {
+    if (!has_density(LOAD(phases, i))) {
         return;
     }
     const float reach = PARAMETER(support) - PARAMETER(wall_spacing) + PARAMETER(margin);

@@ -211,18 +211,10 @@ static MoteResult set_particles(MoteRenderer *renderer)
         const char *name;
         uint64_t *address;
     } arrays[] = {
-        {&solver->positions, "positions", &c->positions},
-        {&solver->velocities, "velocities", &c->velocities},
-        {&solver->ids, "ids", &c->ids},
-        {&solver->phases, "phases", &c->phases},
-        {&solver->neighbour_counts, "neighbour_counts", &c->neighbour_counts},
-        {&solver->neighbour_starts, "neighbour_starts", &c->neighbour_starts},
-        {&solver->neighbours, "neighbours", &c->neighbours},
-        {&frame->channel_values.values, "channel", &c->channel},
-        {&solver->members, "members", &c->members},
-        {&solver->member_slots, "member_slots", &c->member_slots},
-        {&solver->member_clusters, "member_clusters", &c->member_clusters},
-        {&solver->cluster_rotations, "cluster_rotations", &c->cluster_rotations},
+#define ARRAY_ROW(name) {&solver->name, #name, &c->name},
+        MOTE_RENDER_ARRAYS(ARRAY_ROW)
+#undef ARRAY_ROW
+            {&frame->channel_values.values, "channel", &c->channel},
     };
     for (uint32_t i = 0; i < sizeof arrays / sizeof arrays[0] && result == MOTE_OK; i++) {
         result =
@@ -384,6 +376,7 @@ static const PassRow pass_rows[PASS_COUNT] = {
 #include "render/passes.def"
 };
 _Static_assert(RESOURCE_COUNT <= 32, "resources are bits of a uint32_t");
+_Static_assert(PHASE_KIND == MOTE_PHASE_KIND_MASK && PHASE_LIQUID == MOTE_PHASE(MOTE_KIND_LIQUID, 0), "phases");
 
 static const VkPipelineStageFlags2 work_stages[] = {
     [WORK_COMPUTE] = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- Rotations ----
 
@@ -193,12 +194,12 @@ uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *ma
 
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material)
 {
-    return (scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_FLUID;
+    return MOTE_PHASE(MOTE_KIND_LIQUID, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
 }
 
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material)
 {
-    return (scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK) | MOTE_PHASE_SELF;
+    return MOTE_PHASE(MOTE_KIND_GRAIN, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
 }
 
 float scene_contact_distance(const MoteSettings *settings)
@@ -210,6 +211,38 @@ float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *materi
 {
     const double d = scene_contact_distance(settings);
     return (float)((double)material->density * (settings->dimensions == 2 ? d * d : d * d * d));
+}
+
+bool scene_next_name(const char **list, char name[SCENE_NAME_SIZE])
+{
+    const char *from = *list + strspn(*list, ", ");
+    size_t length = strcspn(from, ",");
+    *list = from + length;
+    while (length > 0 && from[length - 1] == ' ') {
+        length--;
+    }
+    MOTE_ASSERT(length < SCENE_NAME_SIZE);
+    memcpy(name, from, length);
+    name[length] = '\0';
+    return length > 0;
+}
+
+// A bit for each material that it ignores; the names were checked with the scene.
+static uint32_t ignored_materials(const SceneValues *values, const SceneMaterial *material)
+{
+    uint32_t ignored = 0;
+    char name[SCENE_NAME_SIZE];
+    for (const char *list = material->ignores; scene_next_name(&list, name);) {
+        ignored |= UINT32_C(1) << scene_material_index(values, scene_material(values, name));
+    }
+    return ignored;
+}
+
+bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, const SceneMaterial *b)
+{
+    const uint32_t bit_a = scene_material_index(values, a), bit_b = scene_material_index(values, b);
+    return (bit_b >= 32 || (ignored_materials(values, a) >> bit_b & 1) == 0) &&
+           (bit_a >= 32 || (ignored_materials(values, b) >> bit_a & 1) == 0);
 }
 
 MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world)
@@ -228,6 +261,7 @@ MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world)
             .adhesion = material->adhesion,
             .rolling_friction = material->rolling_friction,
             .combine = material->combine,
+            .ignored_materials = ignored_materials(&scene->values, material),
         };
     }
     const MoteResult result = mote_world_set_materials(world, rows, count);

@@ -36,6 +36,10 @@ MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, con
                                 uint32_t *count);
 
 // A material's place in the scene's list is its row in the world, and the group of what is made of it.
+// The next of the names in a list with commas, without the spaces around it; false at its end. `list` moves on.
+bool scene_next_name(const char **list, char name[SCENE_NAME_SIZE]);
+// Whether the particles of two materials take notice of each other.
+bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, const SceneMaterial *b);
 uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material);

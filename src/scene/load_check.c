@@ -281,7 +281,8 @@ static void check_collider_mass(SceneReader *reader, uint32_t i)
 
 // ---- Names -----------------------------------------------------------------------------------------------------
 
-static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
+static void check_material_at(SceneReader *reader, SceneSection section, uint32_t element, const char *key,
+                              const char *name)
 {
     const SceneValues *values = &reader->scene->values;
     if (scene_material(values, name) != NULL) {
@@ -294,7 +295,7 @@ static void check_material(SceneReader *reader, SceneSection section, uint32_t e
     }
     const char *nearest = nearest_word(name, known, count);
     const ScenePath parent = element_path(reader, section, element);
-    const ScenePath path = path_to_key(&parent, "material");
+    const ScenePath path = path_to_key(&parent, key);
     json_t *word = json_string(name);
     char found[SCENE_VALUE_TEXT_SIZE];
     scene_describe(word, found);
@@ -305,6 +306,31 @@ static void check_material(SceneReader *reader, SceneSection section, uint32_t e
     } else {
         scene_report(reader, &path, SCENE_AT_VALUE,
                      "found %s, expected the name of a material: \"water\", \"wall\" or a key of \"materials\"", found);
+    }
+}
+
+static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
+{
+    check_material_at(reader, section, element, "material", name);
+}
+
+// The materials that a material ignores, which it has a bit each for.
+static void check_ignored(SceneReader *reader, uint32_t element)
+{
+    enum { MATERIAL_BITS = 32 };
+    const SceneValues *values = &reader->scene->values;
+    char name[SCENE_NAME_SIZE];
+    for (const char *list = SCENE_AT(values, material, element)->ignores; scene_next_name(&list, name);) {
+        const SceneMaterial *ignored = scene_material(values, name);
+        if (ignored == NULL) {
+            check_material_at(reader, SCENE_SECTION_material, element, "ignores", name);
+        } else if (scene_material_index(values, ignored) >= MATERIAL_BITS) {
+            const ScenePath parent = element_path(reader, SCENE_SECTION_material, element);
+            const ScenePath path = path_to_key(&parent, "ignores");
+            scene_report(reader, &path, SCENE_AT_VALUE,
+                         "found \"%s\", which is material %u, expected one of the first %d", name,
+                         scene_material_index(values, ignored) + 1, MATERIAL_BITS);
+        }
     }
 }
 
@@ -322,6 +348,9 @@ void scene_check(SceneReader *reader)
     const MoteSettings *settings = SCENE_AT(values, solver, 0);
     const bool values_are_right = reader->errors == 0;
     double total = 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, material); i++) {
+        check_ignored(reader, i);
+    }
     for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
         check_material(reader, SCENE_SECTION_fluid, i, SCENE_AT(values, fluid, i)->material);
         if (values_are_right) { // a wrong spacing or size was replaced by its default: counting would mislead

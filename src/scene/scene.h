@@ -13,6 +13,7 @@ typedef struct SceneMaterial {
     char name[SCENE_NAME_SIZE];
     float density, static_friction, kinetic_friction, restitution, rolling_friction, adhesion;
     uint32_t combine; // MoteCombine
+    char ignores[SCENE_NAME_SIZE];
     MoteVec3 color;
     float absorption, roughness, color_variation;
 } SceneMaterial;

@@ -324,6 +324,22 @@ static int by_sources(const void *a, const void *b)
     return (first->depth < second->depth) - (first->depth > second->depth); // deepest first
 }
 
+static const SceneMaterial *material_of(const SceneStart *start, const StartSource *source)
+{
+    const SceneValues *values = &start->scene->values;
+    const char *name = source->section == SCENE_SECTION_fluid   ? SCENE_AT(values, fluid, source->element)->material
+                       : source->section == SCENE_SECTION_grain ? SCENE_AT(values, grain, source->element)->material
+                                                                : SCENE_AT(values, body, source->element)->material;
+    return scene_material(values, name);
+}
+
+// What passes through each other may begin there.
+static bool can_meet(const SceneStart *start, const Overlap *overlap)
+{
+    return scene_materials_meet(&start->scene->values, material_of(start, &start->sources[overlap->a]),
+                                material_of(start, &start->sources[overlap->b]));
+}
+
 static void report_overlaps(Search *search)
 {
     const SceneStart *start = search->start;
@@ -333,7 +349,8 @@ static void report_overlaps(Search *search)
     }
     for (uint32_t i = 0; i < search->overlap_count; i++) {
         const Overlap *overlap = &search->overlaps[i];
-        if (i > 0 && overlap[-1].a == overlap->a && overlap[-1].b == overlap->b) {
+        const bool said = i > 0 && overlap[-1].a == overlap->a && overlap[-1].b == overlap->b;
+        if (said || !can_meet(start, overlap)) {
             continue;
         }
         char a[START_NAME_SIZE], b[START_NAME_SIZE];

@@ -55,34 +55,23 @@ static StateSection section_of(const char *name, StateType type, uint32_t compon
     return section;
 }
 
-// The sections every state has, in file order.
-enum {
-    SECTION_CLOCK,
-    SECTION_LIQUID_MASS,
-    SECTION_NEXT,
-    SECTION_COUNT,
-    SECTION_POSITIONS,
-    SECTION_VELOCITIES,
-    SECTION_IDS,
-    SECTION_PHASES,
-    SECTION_BODIES,
-    SECTION_WET,
-    FIXED_SECTIONS
-};
+// The sections every state has, in file order; the arrays of the world and its channels follow.
+enum { SECTION_CLOCK, SECTION_LIQUID_MASS, SECTION_NEXT, SECTION_COUNT, SECTION_TIME_STEP, FIXED_SECTIONS };
 
 static void fixed_sections(const State *state, StateSection sections[FIXED_SECTIONS])
 {
-    const uint64_t particles = state->world.particle_count, emitters = state->emitter_count;
+    const uint64_t emitters = state->emitter_count;
     sections[SECTION_CLOCK] = section_of("clock", STATE_U64, 1, CLOCK_FIELDS);
     sections[SECTION_LIQUID_MASS] = section_of("lightest", STATE_F32, 1, 1);
     sections[SECTION_NEXT] = section_of("emitter.next", STATE_F64, 1, emitters);
     sections[SECTION_COUNT] = section_of("emitter.count", STATE_U64, 1, emitters);
-    sections[SECTION_POSITIONS] = section_of("positions", STATE_F32, 4, particles);
-    sections[SECTION_VELOCITIES] = section_of("velocities", STATE_F32, 4, particles);
-    sections[SECTION_IDS] = section_of("ids", STATE_U32, 1, particles);
-    sections[SECTION_PHASES] = section_of("phases", STATE_U32, 1, particles);
-    sections[SECTION_BODIES] = section_of("bodies", STATE_U32, 1, state->world.body_word_count);
-    sections[SECTION_WET] = section_of("wet", STATE_U32, 1, state->world.wet_texel_count);
+    sections[SECTION_TIME_STEP] = section_of("time_step", STATE_F32, 1, 1);
+}
+
+static StateSection array_section(SavedArrayId id, uint64_t count)
+{
+    const SavedArrayInfo *info = &saved_array_infos[id];
+    return section_of(info->name, info->floats ? STATE_F32 : STATE_U32, info->words, count);
 }
 
 static StateSection channel_section(const ChannelSnapshot *channel, uint32_t particles)
@@ -130,17 +119,21 @@ static MoteResult state_take(MoteSimulation *simulation, State *state)
     return MOTE_OK;
 }
 
-// Write errors are noticed when the file is committed.
-static void write_section(FILE *stream, StateSection section, const void *data)
+// Write errors are noticed when the file is committed. The bytes that a section takes are returned.
+static uint64_t write_section(FILE *stream, StateSection section, const void *data)
 {
-    section.checksum = section_checksum(&section, data);
-    fwrite(&section, sizeof section, 1, stream);
-    if (section.size > 0) {
-        fwrite(data, 1, section.size, stream);
+    if (stream != NULL) {
+        section.checksum = section_checksum(&section, data);
+        fwrite(&section, sizeof section, 1, stream);
+        if (section.size > 0) {
+            fwrite(data, 1, section.size, stream);
+        }
     }
+    return sizeof section + section.size;
 }
 
-static void write_state(FILE *stream, const MoteScene *scene, const State *state)
+// All sections with their data, and where no data is asked for (`stream` is NULL), only their size in bytes.
+static uint64_t write_sections(FILE *stream, const State *state)
 {
     StateSection fixed[FIXED_SECTIONS];
     fixed_sections(state, fixed);
@@ -149,13 +142,27 @@ static void write_state(FILE *stream, const MoteScene *scene, const State *state
         [SECTION_LIQUID_MASS] = &state->world.liquid_inverse_mass,
         [SECTION_NEXT] = state->emitter_next,
         [SECTION_COUNT] = state->emitter_emitted,
-        [SECTION_POSITIONS] = state->world.positions,
-        [SECTION_VELOCITIES] = state->world.velocities,
-        [SECTION_IDS] = state->world.ids,
-        [SECTION_PHASES] = state->world.phases,
-        [SECTION_BODIES] = state->world.body_words,
-        [SECTION_WET] = state->world.wet_texels,
+        [SECTION_TIME_STEP] = &state->world.last_time_step,
     };
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < FIXED_SECTIONS; i++) {
+        bytes += write_section(stream, fixed[i], data[i]);
+    }
+    for (int id = 0; id < SAVED_ARRAY_COUNT; id++) {
+        const SavedArray *array = &state->world.arrays[id];
+        if (array->count > 0) {
+            bytes += write_section(stream, array_section((SavedArrayId)id, array->count), array->data);
+        }
+    }
+    for (uint32_t i = 0; i < state->world.channel_count; i++) {
+        const ChannelSnapshot *channel = &state->world.channels[i];
+        bytes += write_section(stream, channel_section(channel, state->world.particle_count), channel->values);
+    }
+    return bytes;
+}
+
+static void write_state(FILE *stream, const MoteScene *scene, const State *state)
+{
     StateHeader header = {
         .byte_order = STATE_BYTE_ORDER,
         .version = STATE_VERSION,
@@ -163,27 +170,13 @@ static void write_state(FILE *stream, const MoteScene *scene, const State *state
         .emitter_count = state->emitter_count,
         .particle_count = state->world.particle_count,
         .channel_count = state->world.channel_count,
-        .file_size = sizeof header + sizeof STATE_END - 1,
+        .file_size = sizeof header + write_sections(NULL, state) + sizeof STATE_END - 1,
     };
     memcpy(header.magic, STATE_MAGIC, sizeof header.magic);
     strncat(header.scene_name, scene->name, sizeof header.scene_name - 1);
-    for (uint32_t i = 0; i < FIXED_SECTIONS; i++) {
-        header.file_size += sizeof(StateSection) + fixed[i].size;
-    }
-    for (uint32_t i = 0; i < state->world.channel_count; i++) {
-        header.file_size +=
-            sizeof(StateSection) + channel_section(&state->world.channels[i], header.particle_count).size;
-    }
     header.checksum = header_checksum(&header);
-
     fwrite(&header, sizeof header, 1, stream);
-    for (uint32_t i = 0; i < FIXED_SECTIONS; i++) {
-        write_section(stream, fixed[i], data[i]);
-    }
-    for (uint32_t i = 0; i < state->world.channel_count; i++) {
-        const ChannelSnapshot *channel = &state->world.channels[i];
-        write_section(stream, channel_section(channel, header.particle_count), channel->values);
-    }
+    write_sections(stream, state);
     fwrite(STATE_END, 1, sizeof STATE_END - 1, stream);
 }
 
@@ -214,6 +207,8 @@ typedef struct Reader {
     const char *path;
     FILE *stream;
     uint64_t size, offset; // bytes
+    bool has_next;         // `next` was read ahead
+    StateSection next;
 } Reader;
 
 static MoteResult reader_open(Reader *reader, const char *path)
@@ -264,9 +259,10 @@ static MoteResult read_header(Reader *reader, StateHeader *header)
                          "%s: is damaged: its byte order mark is 0x%08" PRIx32 ", expected 0x%08" PRIx32, path,
                          header->byte_order, STATE_BYTE_ORDER);
     }
-    if (header->version != STATE_VERSION) {
-        return mote_fail(MOTE_ERROR_INPUT, "%s: is a state of version %" PRIu32 ", this program reads version %" PRIu32,
-                         path, header->version, STATE_VERSION);
+    if (header->version < STATE_OLDEST || header->version > STATE_VERSION) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "%s: is a state of version %" PRIu32 ", this program reads versions %" PRIu32 " to %" PRIu32,
+                         path, header->version, STATE_OLDEST, STATE_VERSION);
     }
     if (header->checksum != header_checksum(header)) {
         return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: the header's checksum does not match", path);
@@ -341,17 +337,24 @@ static MoteResult read_data(Reader *reader, const StateSection *section, void *d
     return result;
 }
 
+// The next section's header, which stays the next one until its data is read.
+static MoteResult peek_section(Reader *reader, const char *what)
+{
+    const MoteResult result = reader->has_next ? MOTE_OK : read_bytes(reader, &reader->next, sizeof reader->next, what);
+    reader->has_next = result == MOTE_OK;
+    return result;
+}
+
 // The section's data, which the caller frees, or NULL.
 static MoteResult read_section(Reader *reader, const StateSection *expected, void **data)
 {
-    StateSection section;
-    MoteResult result = read_bytes(reader, &section, sizeof section, expected->name);
-    if (result == MOTE_OK) {
-        result = check_section(reader, &section, expected);
-    }
+    MoteResult result = peek_section(reader, expected->name);
+    result = result == MOTE_OK ? check_section(reader, &reader->next, expected) : result;
     if (result != MOTE_OK) {
         return result;
     }
+    reader->has_next = false;
+    const StateSection section = reader->next;
     *data = malloc((size_t)section.size + 1);
     if (*data == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for section \"%s\"", reader->path, expected->name);
@@ -361,11 +364,11 @@ static MoteResult read_section(Reader *reader, const StateSection *expected, voi
 
 static MoteResult read_channel(Reader *reader, uint32_t particles, ChannelSnapshot *channel)
 {
-    StateSection section;
-    MoteResult result = read_bytes(reader, &section, sizeof section, "a channel");
+    MoteResult result = peek_section(reader, "a channel");
     if (result != MOTE_OK) {
         return result;
     }
+    const StateSection section = reader->next;
     const size_t prefix = sizeof CHANNEL_PREFIX - 1;
     const char *name = section.name + prefix;
     if (memcmp(section.name, CHANNEL_PREFIX, prefix) != 0 || name[0] == '\0' ||
@@ -380,44 +383,126 @@ static MoteResult read_channel(Reader *reader, uint32_t particles, ChannelSnapsh
     *channel = (ChannelSnapshot){.components = section.components};
     memcpy(channel->name, name, strlen(name) + 1);
     const StateSection expected = channel_section(channel, particles);
-    result = check_section(reader, &section, &expected);
-    if (result != MOTE_OK) {
-        return result;
-    }
-    channel->values = malloc((size_t)section.size + 1);
-    if (channel->values == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for channel \"%s\"", reader->path, name);
-    }
-    return read_data(reader, &section, channel->values);
+    void *values = NULL;
+    result = read_section(reader, &expected, &values);
+    channel->values = values;
+    return result;
 }
+
+// Arrays that are empty are not in the file.
+static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t particles, WorldSnapshot *snapshot)
+{
+    MoteResult result = MOTE_OK;
+    for (int i = 0; i < SAVED_ARRAY_COUNT && result == MOTE_OK; i++) {
+        const SavedArrayId id = (SavedArrayId)i;
+        if (reader->size - reader->offset == sizeof STATE_END - 1 && !reader->has_next) {
+            break;
+        }
+        const SavedArrayInfo *info = &saved_array_infos[id];
+        const uint64_t elements = info->attached ? particles : world_saved_elements(world, id, particles);
+        result = peek_section(reader, info->name);
+        const bool found = result == MOTE_OK && strncmp(reader->next.name, info->name, STATE_SECTION_NAME) == 0;
+        if (found || (result == MOTE_OK && elements > 0 && !info->attached)) {
+            const StateSection expected = array_section(id, elements);
+            result = read_section(reader, &expected, &snapshot->arrays[id].data);
+            snapshot->arrays[id].count = result == MOTE_OK ? expected.count : 0;
+        }
+    }
+    return result;
+}
+
+// ---- Version 3 ----
+
+// What the section "bodies" held one after the other, behind the last step's time step.
+static const SavedArrayId version_3_bodies[] = {
+    SAVED_members,           SAVED_member_fields,   SAVED_holds,           SAVED_hold_shapes,     SAVED_entry_rests,
+    SAVED_cluster_rotations, SAVED_cluster_centres, SAVED_cluster_origins, SAVED_dynamic_motions,
+};
+enum { VERSION_3_BODIES = sizeof version_3_bodies / sizeof version_3_bodies[0] };
+
+// Members were saved only where there were bodies.
+static uint64_t version_3_elements(const MoteWorld *world, SavedArrayId id, uint32_t particles)
+{
+    const bool bodies = world_saved_elements(world, SAVED_holds, particles) > 0;
+    return id == SAVED_members ? (bodies ? particles : 0) : world_saved_elements(world, id, particles);
+}
+
+static MoteResult split_bodies(const Reader *reader, const MoteWorld *world, uint32_t particles, const uint32_t *words,
+                               WorldSnapshot *snapshot)
+{
+    memcpy(&snapshot->last_time_step, words++, sizeof *words);
+    for (int i = 0; i < VERSION_3_BODIES; i++) {
+        const SavedArrayId id = version_3_bodies[i];
+        const uint64_t count = version_3_elements(world, id, particles);
+        const size_t bytes = (size_t)count * saved_array_infos[id].words * sizeof *words;
+        snapshot->arrays[id] = (SavedArray){.count = count, .data = malloc(bytes + 1)};
+        if (snapshot->arrays[id].data == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the state of bodies", reader->path);
+        }
+        memcpy(snapshot->arrays[id].data, words, bytes);
+        words += bytes / sizeof *words;
+    }
+    return MOTE_OK;
+}
+
+static MoteResult read_version_3_arrays(Reader *reader, const MoteWorld *world, uint32_t particles,
+                                        WorldSnapshot *snapshot)
+{
+    static const SavedArrayId plain[] = {SAVED_positions, SAVED_velocities, SAVED_ids, SAVED_phases};
+    MoteResult result = MOTE_OK;
+    for (int i = 0; i < 4 && result == MOTE_OK; i++) {
+        const StateSection expected = array_section(plain[i], particles);
+        result = read_section(reader, &expected, &snapshot->arrays[plain[i]].data);
+        snapshot->arrays[plain[i]].count = result == MOTE_OK ? particles : 0;
+    }
+    uint64_t words = 0;
+    for (int i = 0; i < VERSION_3_BODIES; i++) {
+        const SavedArrayId id = version_3_bodies[i];
+        words += version_3_elements(world, id, particles) * saved_array_infos[id].words;
+    }
+    const StateSection bodies = section_of("bodies", STATE_U32, 1, words > 0 ? words + 1 : 0);
+    void *data = NULL;
+    result = result == MOTE_OK ? read_section(reader, &bodies, &data) : result;
+    result = result == MOTE_OK && words > 0 ? split_bodies(reader, world, particles, data, snapshot) : result;
+    free(data);
+    const uint64_t texels = world_saved_elements(world, SAVED_wet_texels, particles);
+    const StateSection wet = section_of("wet", STATE_U32, 1, texels);
+    SavedArray *wet_texels = &snapshot->arrays[SAVED_wet_texels];
+    result = result == MOTE_OK ? read_section(reader, &wet, &wet_texels->data) : result;
+    wet_texels->count = result == MOTE_OK ? texels : 0;
+    return result;
+}
+
+// ---- Whole states ----
 
 static MoteResult read_state(Reader *reader, const StateHeader *header, const MoteWorld *world, State *state)
 {
     state->emitter_count = header->emitter_count;
     state->world.particle_count = header->particle_count;
-    state->world.body_word_count = (uint32_t)world_body_words(world, header->particle_count);
-    state->world.wet_texel_count = world_wet_texel_count(world);
     StateSection fixed[FIXED_SECTIONS];
     fixed_sections(state, fixed);
+    const uint32_t fixed_count = header->version < 4 ? SECTION_TIME_STEP : FIXED_SECTIONS;
     void *data[FIXED_SECTIONS] = {NULL};
     MoteResult result = MOTE_OK;
-    for (uint32_t i = 0; i < FIXED_SECTIONS && result == MOTE_OK; i++) {
+    for (uint32_t i = 0; i < fixed_count && result == MOTE_OK; i++) {
         result = read_section(reader, &fixed[i], &data[i]);
     }
     if (result == MOTE_OK) {
         memcpy(state->clock, data[SECTION_CLOCK], sizeof state->clock);
         memcpy(&state->world.liquid_inverse_mass, data[SECTION_LIQUID_MASS], sizeof state->world.liquid_inverse_mass);
     }
+    if (result == MOTE_OK && data[SECTION_TIME_STEP] != NULL) {
+        memcpy(&state->world.last_time_step, data[SECTION_TIME_STEP], sizeof state->world.last_time_step);
+    }
     free(data[SECTION_CLOCK]);
     free(data[SECTION_LIQUID_MASS]);
+    free(data[SECTION_TIME_STEP]);
     state->emitter_next = data[SECTION_NEXT]; // what was read belongs to the state, which frees it on an error
     state->emitter_emitted = data[SECTION_COUNT];
-    state->world.positions = data[SECTION_POSITIONS];
-    state->world.velocities = data[SECTION_VELOCITIES];
-    state->world.ids = data[SECTION_IDS];
-    state->world.phases = data[SECTION_PHASES];
-    state->world.body_words = data[SECTION_BODIES];
-    state->world.wet_texels = data[SECTION_WET];
+    if (result == MOTE_OK) {
+        result = header->version < 4 ? read_version_3_arrays(reader, world, header->particle_count, &state->world)
+                                     : read_arrays(reader, world, header->particle_count, &state->world);
+    }
     for (uint32_t i = 0; i < header->channel_count && result == MOTE_OK; i++) {
         state->world.channel_count = i + 1; // so that freeing the snapshot finds it
         result = read_channel(reader, header->particle_count, &state->world.channels[i]);

@@ -10,13 +10,17 @@
 //                               the particles' own is taken
 //     emitter.next    f64 x 1   metres until each emitter's next layer
 //     emitter.count   u64 x 1   particles each emitter has added
-//     positions       f32 x 4   x, y, z, inverse mass
-//     velocities      f32 x 4   x, y, z, density over rest density
-//     ids, phases     u32 x 1
-//     bodies          u32 x 1   what of bodies and of shapes with a mass changes (solver/snapshot.c)
-//     wet             u32 x 1   texels of all wet maps
+//     time_step       f32 x 1   s, of the last step; 0 before the first
+//     NAME            one section for each array that a world saves, by its name: the SAVE rows of kernels/data.def,
+//                     such as positions (f32 x 4: x, y, z, inverse mass), velocities (f32 x 4: x, y, z, density over
+//                     rest density), ids and phases (u32 x 1)
 //     channel.NAME    f32 x 1-4, one section a channel
 //   the eight bytes "MOTE-END".
+// Version 3, which is still read, has no time_step; instead of what follows phases it has two sections:
+//     bodies          u32 x 1   the last step's time step, then the arrays of bodies and of shapes with a mass one
+//     after
+//                               the other (version_3_bodies in state_file.c)
+//     wet             u32 x 1   wet_texels
 #ifndef MOTE_SCENE_STATE_FILE_H
 #define MOTE_SCENE_STATE_FILE_H
 
@@ -26,7 +30,8 @@
 #define STATE_MAGIC        "\x89MOTE\r\n\x1a" // not text, and broken by anything that treats it as text
 #define STATE_END          "MOTE-END"
 #define STATE_BYTE_ORDER   UINT32_C(0x01020304)
-#define STATE_VERSION      UINT32_C(3)
+#define STATE_VERSION      UINT32_C(4)
+#define STATE_OLDEST       UINT32_C(3) // that is read
 #define STATE_SECTION_NAME 48
 
 typedef enum StateType { STATE_U32 = 1, STATE_U64, STATE_F32, STATE_F64 } StateType;

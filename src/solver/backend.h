@@ -3,7 +3,7 @@
 #define MOTE_SOLVER_BACKEND_H
 
 #include "mote.h"
-#include "kernels/view.h"
+#include "kernels/data.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,10 +1,49 @@
-// buffers.c - the world's backend memory: one loop over view.def allocates, grows, shrinks and frees it.
+// buffers.c - the world's backend memory: loops over data.def allocate, grow, shrink and free it.
 #include "solver/world.h"
 
 #include "base/error.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef enum Scope { SCOPE_PARTICLES, SCOPE_SEARCH, SCOPE_LASTING } Scope;
+
+static const Scope scopes[CAPACITY_COUNT] = {
+#define CAPACITY(name, scope, elements) [CAPACITY_##name] = SCOPE_##scope,
+#include "kernels/data.def"
+};
+
+#define CHUNKS_OF(count, size) (((count) + (size)-1) / (size))
+
+uint64_t world_elements(const MoteWorld *world, Capacity capacity, uint64_t particles)
+{
+    const MoteView *view = &world->view;
+    const uint64_t room = particles;
+    switch (capacity) {
+#define CAPACITY(name, scope, elements)                                                                                \
+    case CAPACITY_##name:                                                                                              \
+        return elements;
+#include "kernels/data.def"
+    case CAPACITY_COUNT:
+        break;
+    }
+    MOTE_ASSERT(!"a kind of capacity");
+    return 0;
+}
+
+// Whether buffers of this kind keep what they hold when they grow: what rides along with particles.
+static bool rides_along(Capacity kind)
+{
+#define ORDERED_REORDER true
+#define ORDERED_FIXED   false
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
+    if (kind == CAPACITY_##capacity && ORDERED_##order) {                                                              \
+        return true;                                                                                                   \
+    }
+#include "kernels/data.def"
+    return false;
+}
 
 // One count for all worlds, so that no two ever show the same number.
 static uint64_t next_layout(void)
@@ -79,12 +118,12 @@ static MoteResult resize(MoteWorld *world, Capacity kind, uint64_t after, uint64
     // Should an allocation fail, or somebody want to stop, the buffers already grown keep their size, and those that
     // could not shrink theirs: the recorded capacity is the smaller one, which every buffer holds.
     MoteResult result = MOTE_OK;
-#define BUFFER(type, name, capacity)                                                                                   \
+#define BUFFER(type, name, capacity, order, keep_column, render)                                                       \
     if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                            \
         result = after > before ? stop_check() : MOTE_OK; /* new memory takes seconds for millions of particles */     \
         result = result == MOTE_OK ? resize_one(world, &world->view.name, sizeof(type), before, after, keep) : result; \
     }
-#include "kernels/view.def"
+#include "kernels/data.def"
     if (kind == CAPACITY_PARTICLES) {
         for (uint32_t c = 0; c < world->channel_count && result == MOTE_OK; c++) {
             Channel *channel = &world->channels[c];
@@ -112,34 +151,47 @@ MoteResult world_reserve(MoteWorld *world, Capacity kind, uint64_t count, uint64
     return resize(world, kind, after, keep);
 }
 
+// What nobody gives the particles of `count` slots from `first` on, in buffers of this kind: zeros, uints NONE.
+static MoteResult clear_elements(MoteWorld *world, Capacity kind, uint32_t first, uint32_t count)
+{
+    enum { EMPTY_vec4 = 0, EMPTY_float = 0, EMPTY_uint = 0xff };
+    void *bytes = malloc((size_t)count * sizeof(vec4) + 1);
+    if (bytes == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory to clear what %u particles have", count);
+    }
+#define CLEAR_FIXED_SAVE(type, name, capacity)
+#define CLEAR_FIXED_TRANSIENT(type, name, capacity)
+#define CLEAR_REORDER_TRANSIENT(type, name, capacity)
+#define CLEAR_REORDER_SAVE(type, name, capacity)                                                                       \
+    if (CAPACITY_##capacity == kind && world->view.name != NULL) {                                                     \
+        _Static_assert(sizeof(type) <= sizeof(vec4), "elements of particles are scalars or vectors");                  \
+        memset(bytes, EMPTY_##type, count * sizeof(type));                                                             \
+        world->backend->functions->upload(world->backend, world->view.name + first, bytes, count * sizeof(type));      \
+    }
+#define BUFFER(type, name, capacity, order, keep, render) CLEAR_##order##_##keep(type, name, capacity)
+#define PARTICLE(type, name)
+#include "kernels/data.def"
+    free(bytes);
+    return MOTE_OK;
+}
+
 MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
 {
     const bool lists_are_current = world->lists_are_current;
     const uint32_t before = world->capacities[CAPACITY_PARTICLES];
     MoteResult result = world_reserve(world, CAPACITY_PARTICLES, count, world->view.particle_count);
     const uint64_t room = world->capacities[CAPACITY_PARTICLES];
-    if (result == MOTE_OK) { // whether or not `room` is new: an earlier call may have got no further than that
-        result = resize(world, CAPACITY_PARTICLES_AND_ONE, room + 1, 0);
-    }
-    if (result == MOTE_OK && world->settings.vorticity > 0.0f) {
-        result = resize(world, CAPACITY_VORTICITY, room, 0);
-    }
-    if (result == MOTE_OK && world->view.has_solids != 0u) {
-        result = resize(world, CAPACITY_SOLIDS, room, world->view.particle_count);
-    }
-    if (result == MOTE_OK && world->recording_forces) {
-        result = resize(world, CAPACITY_FORCES, MOTE_FORCE_COUNT * room, 0);
-        result = result == MOTE_OK ? resize(world, CAPACITY_FORCE_MARKS, room, 0) : result;
-    }
-    const uint64_t watched = (room + WATCH_CHUNK - 1) / WATCH_CHUNK;
-    if (result == MOTE_OK) {
-        result = resize(world, CAPACITY_WATCH, watched + (watched + WATCH_CHUNK - 1) / WATCH_CHUNK + 1, 0);
-    }
-    const uint64_t chunks = (room + PUSH_CHUNK - 1) / PUSH_CHUNK, dynamics = world->view.dynamic_count;
-    if (result == MOTE_OK && (dynamics > 0 || world->capacities[CAPACITY_PUSHES] > 0)) {
-        result = resize(world, CAPACITY_PUSHES, dynamics > 0 ? PUSH_SLOTS * room : 0, 0);
-        result = result == MOTE_OK ? resize(world, CAPACITY_PUSH_CHUNKS, dynamics > 0 ? chunks : 0, 0) : result;
-        result = result == MOTE_OK ? resize(world, CAPACITY_PUSH_SUMS, 2 * chunks * dynamics, 0) : result;
+    // The others, whether or not `room` is new: an earlier call may have got no further than that.
+    for (int i = CAPACITY_PARTICLES + 1; i < CAPACITY_COUNT && result == MOTE_OK; i++) {
+        const Capacity kind = (Capacity)i;
+        if (scopes[kind] == SCOPE_PARTICLES) {
+            const uint32_t keep = rides_along(kind) ? world->view.particle_count : 0;
+            const bool is_new = world->capacities[kind] == 0;
+            result = resize(world, kind, world_elements(world, kind, room), keep);
+            if (result == MOTE_OK && is_new && keep > 0) {
+                result = clear_elements(world, kind, 0, keep);
+            }
+        }
     }
     world->lists_are_current = lists_are_current && room == before;
     return result;
@@ -151,28 +203,59 @@ MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel)
                       world->capacities[CAPACITY_PARTICLES], 0);
 }
 
-void world_free_buffers(MoteWorld *world, Capacity first, Capacity end)
+static void free_buffers(MoteWorld *world, bool lasting)
 {
-    for (int kind = (int)first; kind < (int)end; kind++) {
-        resize(world, (Capacity)kind, 0, 0);
+    for (int kind = 0; kind < CAPACITY_COUNT; kind++) {
+        if (lasting || scopes[kind] != SCOPE_LASTING) {
+            resize(world, (Capacity)kind, 0, 0);
+        }
     }
 }
 
-void world_drop_particles(MoteWorld *world)
+void world_free_buffers(MoteWorld *world)
 {
-#define BUFFER(type, name, capacity)                                                                                   \
-    if (CAPACITY_##capacity < CAPACITY_LASTING) {                                                                      \
+    free_buffers(world, true);
+}
+
+void world_free_particle_buffers(MoteWorld *world)
+{
+    free_buffers(world, false);
+}
+
+void world_drop_particle_buffers(MoteWorld *world)
+{
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
+    if (scopes[CAPACITY_##capacity] != SCOPE_LASTING) {                                                                \
         world->memory_bytes -= sizeof(type) * (uint64_t)world->capacities[CAPACITY_##capacity];                        \
         world->view.name = NULL;                                                                                       \
     }
-#include "kernels/view.def"
+#include "kernels/data.def"
     for (uint32_t c = 0; c < world->channel_count; c++) {
         world->memory_bytes -=
             sizeof(uint) * world->channels[c].components * (uint64_t)world->capacities[CAPACITY_PARTICLES];
     }
-    for (int kind = 0; kind < CAPACITY_LASTING; kind++) {
-        world->capacities[kind] = 0;
+    for (int kind = 0; kind < CAPACITY_COUNT; kind++) {
+        world->capacities[kind] = scopes[kind] != SCOPE_LASTING ? 0 : world->capacities[kind];
     }
     world->channel_count = 0;
     world->view.particle_count = 0;
+}
+
+MoteResult world_clear_slots(MoteWorld *world, uint32_t first, uint32_t count)
+{
+    MoteResult result = MOTE_OK;
+    for (int kind = 0; kind < CAPACITY_COUNT && result == MOTE_OK; kind++) {
+        result = rides_along((Capacity)kind) ? clear_elements(world, (Capacity)kind, first, count) : MOTE_OK;
+    }
+    float *zeros = result == MOTE_OK ? calloc((size_t)count + 1, sizeof(vec4)) : NULL; // a channel has up to four words
+    if (zeros == NULL) {
+        return result != MOTE_OK ? result : mote_fail(MOTE_ERROR_MEMORY, "no memory to clear %u particles", count);
+    }
+    for (uint32_t c = 0; c < world->channel_count; c++) { // old values may linger behind the end
+        const Channel *channel = &world->channels[c];
+        world->backend->functions->upload(world->backend, channel->words + (size_t)first * channel->components, zeros,
+                                          (size_t)count * channel->components * sizeof(uint));
+    }
+    free(zeros);
+    return MOTE_OK;
 }

@@ -72,8 +72,8 @@ static MoteResult find_neighbours_aside(MoteWorld *world)
     world->lists_are_current = false;
     world->corners_are_current = false;
     world->listed_entries = 0;
-    world_set_parameters(world, 1.0f); // the search does not depend on the time step
-    view->apart_only = 0;              // phases are not sorted along
+    world_set_parameters(world, 1.0f);     // the search does not depend on the time step
+    view->apart_only = view->ignoring = 0; // phases are not sorted along
     if (count == 0) {
         return MOTE_OK;
     }
@@ -98,6 +98,17 @@ static MoteResult find_neighbours_aside(MoteWorld *world)
 
 // ---- Arrays ------------------------------------------------------------------------------------------------
 
+// The renderer's list and the table's RENDER rows are the same: a name that is missing in either does not compile.
+enum {
+#define RENDERED_RENDER(name) RENDERED_##name,
+#define RENDERED_PRIVATE(name)
+#define BUFFER(type, name, capacity, order, keep, render) RENDERED_##render(name)
+#include "kernels/data.def"
+    RENDERED_COUNT
+};
+#define COUNT_ONE(name) +(RENDERED_##name >= 0)
+_Static_assert(RENDERED_COUNT == 0 MOTE_RENDER_ARRAYS(COUNT_ONE), "MOTE_RENDER_ARRAYS has the RENDER rows of data.def");
+
 static MoteArray make_array(const MoteWorld *world, const void *address, size_t element, uint64_t used, Capacity kind)
 {
     const char *why;
@@ -111,6 +122,19 @@ static MoteArray make_array(const MoteWorld *world, const void *address, size_t 
                     : host          ? pages
                                     : capacity,
     };
+}
+
+static void list_arrays(const MoteWorld *world, MoteRenderView *out)
+{
+    const uint32_t particles = world->view.particle_count;
+#undef RENDERED_RENDER
+#undef RENDERED_PRIVATE
+#define RENDERED_PRIVATE(type, name, kind)
+#define RENDERED_RENDER(type, name, kind)                                                                              \
+    out->name = make_array(world, world->view.name, sizeof(type), world_elements(world, CAPACITY_##kind, particles),   \
+                           CAPACITY_##kind);
+#define BUFFER(type, name, capacity, order, keep, render) RENDERED_##render(type, name, capacity)
+#include "kernels/data.def"
 }
 
 static MoteResult wait_for_backend(MoteWorld *world)
@@ -190,23 +214,9 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     out->has_liquid = world->tally.has_fluid;
     out->has_solids = view->has_solids != 0u;
     out->solid_radius = 0.5f * settings->spacing * settings->solid_distance;
-    if (view->member_count > 0) {
-        out->member_count = view->member_count;
-        out->cluster_count = view->cluster_count;
-        out->members = make_array(world, view->members, sizeof(uint), count, CAPACITY_SOLIDS);
-        out->member_slots = make_array(world, view->member_slots, sizeof(uint), view->member_count, CAPACITY_MEMBERS);
-        out->member_clusters =
-            make_array(world, view->member_clusters, sizeof(uint), view->member_count, CAPACITY_MEMBERS);
-        out->cluster_rotations =
-            make_array(world, view->cluster_rotations, sizeof(vec4), view->cluster_count, CAPACITY_CLUSTERS);
-    }
-    out->positions = make_array(world, view->positions, sizeof(vec4), count, CAPACITY_PARTICLES);
-    out->velocities = make_array(world, view->velocities, sizeof(vec4), count, CAPACITY_PARTICLES);
-    out->ids = make_array(world, view->ids, sizeof(uint), count, CAPACITY_PARTICLES);
-    out->phases = make_array(world, view->phases, sizeof(uint), count, CAPACITY_PARTICLES);
-    out->neighbour_counts = make_array(world, view->neighbour_counts, sizeof(uint), count, CAPACITY_PARTICLES);
-    out->neighbour_starts = make_array(world, view->neighbour_starts, sizeof(uint), count, CAPACITY_PARTICLES_AND_ONE);
-    out->neighbours = make_array(world, view->neighbours, sizeof(uint), world->listed_entries, CAPACITY_NEIGHBOURS);
+    out->member_count = view->member_count;
+    out->cluster_count = view->cluster_count;
+    list_arrays(world, out);
     return MOTE_OK;
 }
 

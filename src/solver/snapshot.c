@@ -5,228 +5,202 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *copy_of(const void *source, size_t bytes)
+// ---- The table ---------------------------------------------------------------------------------------------
+
+#define FLOATS_vec4   true
+#define FLOATS_float  true
+#define FLOATS_uint   false
+#define FLOATS_Motion true
+
+#define SAVED_TRANSIENT(type, name, capacity)
+
+const SavedArrayInfo saved_array_infos[SAVED_ARRAY_COUNT] = {
+#define ATTACHED_REORDER             true
+#define ATTACHED_FIXED               false
+#define PARTICLE(type, name)         [SAVED_##name] = {#name, sizeof(type) / 4, FLOATS_##type, false},
+#define INFO_SAVE(type, name, order) [SAVED_##name] = {#name, sizeof(type) / 4, FLOATS_##type, ATTACHED_##order},
+#define INFO_TRANSIENT(type, name, order)
+#define BUFFER(type, name, capacity, order, keep, render) INFO_##keep(type, name, order)
+#include "kernels/data.def"
+};
+
+static const Capacity saved_capacities[SAVED_ARRAY_COUNT] = {
+#define SAVED_SAVE(type, name, capacity)                  [SAVED_##name] = CAPACITY_##capacity,
+#define BUFFER(type, name, capacity, order, keep, render) SAVED_##keep(type, name, capacity)
+#include "kernels/data.def"
+#undef SAVED_SAVE
+};
+
+// Where the arrays are now, in the backend's memory.
+static void list_saved_arrays(const MoteView *view, void *addresses[SAVED_ARRAY_COUNT])
 {
-    void *copy = malloc(bytes + 1); // never NULL for an empty world
-    if (copy != NULL && bytes > 0) {
-        memcpy(copy, source, bytes);
-    }
-    return copy;
+#define SAVED_SAVE(type, name, capacity)                  addresses[SAVED_##name] = view->name;
+#define BUFFER(type, name, capacity, order, keep, render) SAVED_##keep(type, name, capacity)
+#include "kernels/data.def"
+#undef SAVED_SAVE
 }
 
-// ---- Bodies ------------------------------------------------------------------------------------------------
-
-// What of bodies changes, one table after the other.
-typedef struct BodyPart {
-    void *address; // in the backend's memory
-    uint64_t words;
-} BodyPart;
-
-enum { BODY_PARTS = 9, SHAPE_PART = 8, TIME_STEP_WORDS = 1 };
-
-static void list_body_parts(const MoteWorld *world, uint32_t particle_count, BodyPart parts[BODY_PARTS])
+uint64_t world_saved_elements(const MoteWorld *world, SavedArrayId id, uint32_t particle_count)
 {
-    const MoteView *view = &world->view;
-    const uint64_t members = view->member_count, clusters = view->cluster_count;
-    const BodyPart all[BODY_PARTS] = {
-        {view->members, members > 0 ? particle_count : 0},
-        {view->member_fields, 4 * MEMBER_FACES * members},
-        {view->holds, 4 * members},
-        {view->hold_shapes, members},
-        {view->entry_rests, 4 * (uint64_t)world->entry_count},
-        {view->cluster_rotations, 4 * clusters},
-        {view->cluster_centres, 4 * clusters},
-        {view->cluster_origins, 4 * clusters},
-        {view->dynamic_motions, sizeof(Motion) / sizeof(uint32_t) * (uint64_t)view->dynamic_count},
-    };
-    memcpy(parts, all, sizeof all);
+    return world_elements(world, saved_capacities[id], particle_count);
 }
 
-uint64_t world_body_words(const MoteWorld *world, uint32_t particle_count)
+static size_t element_bytes(SavedArrayId id)
 {
-    BodyPart parts[BODY_PARTS];
-    list_body_parts(world, particle_count, parts);
-    uint64_t words = 0;
-    for (int i = 0; i < BODY_PARTS; i++) {
-        words += parts[i].words;
-    }
-    return words > 0 ? words + TIME_STEP_WORDS : 0;
-}
-
-static void read_bodies(MoteWorld *world, uint32_t *words)
-{
-    BodyPart parts[BODY_PARTS];
-    list_body_parts(world, world->view.particle_count, parts);
-    memcpy(words, &world->last_time_step, sizeof *words);
-    words += TIME_STEP_WORDS;
-    for (int i = 0; i < BODY_PARTS; i++) {
-        if (parts[i].words > 0) {
-            world->backend->functions->download(world->backend, words, parts[i].address,
-                                                parts[i].words * sizeof *words);
-        }
-        words += parts[i].words;
-    }
-}
-
-static void write_bodies(MoteWorld *world, const uint32_t *words)
-{
-    BodyPart parts[BODY_PARTS];
-    list_body_parts(world, world->view.particle_count, parts);
-    memcpy(&world->last_time_step, words, sizeof *words);
-    words += TIME_STEP_WORDS;
-    for (int i = 0; i < BODY_PARTS; i++) {
-        if (parts[i].words > 0) {
-            world->backend->functions->upload(world->backend, parts[i].address, words, parts[i].words * sizeof *words);
-        }
-        words += parts[i].words;
-    }
-}
-
-static bool is_unit(vec4 q)
-{
-    return fabsf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1.0f) < 1e-2f;
-}
-
-static MoteResult check_motions(const uint32_t *words, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        Motion motion;
-        memcpy(&motion, words + i * (sizeof motion / sizeof *words), sizeof motion);
-        if (!is_unit(motion.start_rotation) || !is_unit(motion.aim_rotation)) {
-            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a rotation of a shape that is not of unit length");
-        }
-    }
-    return MOTE_OK;
-}
-
-// Members in range, none twice; every number finite.
-static MoteResult check_bodies(const MoteWorld *world, const WorldSnapshot *snapshot)
-{
-    const uint64_t expected = world_body_words(world, snapshot->particle_count);
-    if (snapshot->body_word_count != expected) {
-        return mote_fail(MOTE_ERROR_INPUT, "snapshot has %u words of bodies, expected %llu: those of other bodies",
-                         snapshot->body_word_count, (unsigned long long)expected);
-    }
-    if (expected == 0) {
-        return MOTE_OK;
-    }
-    const uint32_t members = world->view.member_count;
-    const uint32_t *words = snapshot->body_words + TIME_STEP_WORDS;
-    uint8_t *seen = calloc(members + 1u, 1);
-    MoteResult result = seen != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to check a snapshot");
-    for (uint32_t i = 0; i < snapshot->particle_count && members > 0 && result == MOTE_OK; i++) {
-        if (words[i] != MOTE_NONE && (words[i] >= members || seen[words[i]]++ != 0)) {
-            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has member %u at particle %u, expected each below %u once",
-                               words[i], i, members);
-        }
-    }
-    free(seen);
-    BodyPart parts[BODY_PARTS];
-    list_body_parts(world, snapshot->particle_count, parts);
-    for (int part = 0; part < BODY_PARTS && result == MOTE_OK; part++) {
-        const bool whole_numbers = part == 0 || part == 3;
-        for (uint64_t i = 0; i < parts[part].words && !whole_numbers && result == MOTE_OK; i++) {
-            float number;
-            memcpy(&number, &words[i], sizeof number);
-            if (!isfinite(number)) {
-                result = mote_fail(MOTE_ERROR_INPUT, "snapshot has a number of a body that is not finite");
-            }
-        }
-        if (part == SHAPE_PART && result == MOTE_OK) {
-            result = check_motions(words, world->view.dynamic_count);
-        }
-        words += parts[part].words;
-    }
-    return result;
-}
-
-// ---- Wet maps ----------------------------------------------------------------------------------------------
-
-uint32_t world_wet_texel_count(const MoteWorld *world)
-{
-    return (uint32_t)world->colliders.wet_texel_count;
-}
-
-static MoteResult check_wet(const MoteWorld *world, const WorldSnapshot *snapshot)
-{
-    const uint32_t expected = world_wet_texel_count(world);
-    return snapshot->wet_texel_count == expected
-               ? MOTE_OK
-               : mote_fail(MOTE_ERROR_INPUT, "snapshot has %u texels of wet maps, expected %u",
-                           snapshot->wet_texel_count, expected);
+    return saved_array_infos[id].words * sizeof(uint32_t);
 }
 
 // ---- Taking ------------------------------------------------------------------------------------------------
 
-MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
+static MoteResult take_arrays(MoteWorld *world, WorldSnapshot *out)
 {
-    *out = (WorldSnapshot){0};
-    MoteParticleView host;
-    MoteResult result = mote_world_read(world, &host);
-    if (result != MOTE_OK) {
-        return result;
-    }
-    const size_t n = host.count;
-    *out = (WorldSnapshot){
-        .particle_count = host.count,
-        .next_id = world->tally.next_id,
-        .steps = world->steps,
-        .removed = world->removed,
-        .liquid_inverse_mass = world->tally.liquid_inverse_mass,
-        .positions = copy_of(host.positions, n * 16),
-        .velocities = copy_of(host.velocities, n * 16),
-        .ids = copy_of(host.ids, n * 4),
-        .phases = copy_of(host.phases, n * 4),
-        .wet_texel_count = world_wet_texel_count(world),
-        .wet_texels = malloc(world_wet_texel_count(world) * sizeof *out->wet_texels + 1),
-        .channel_count = world->channel_count,
-    };
-    const uint64_t body_words = world_body_words(world, host.count);
-    out->body_words = body_words < UINT32_MAX ? malloc(body_words * sizeof *out->body_words + 1) : NULL;
-    bool complete = out->positions != NULL && out->velocities != NULL && out->ids != NULL && out->phases != NULL &&
-                    out->body_words != NULL && out->wet_texels != NULL;
-    if (complete && out->wet_texel_count > 0) {
-        world->backend->functions->download(world->backend, out->wet_texels, world->view.wet_texels,
-                                            out->wet_texel_count * sizeof *out->wet_texels);
-    }
-    if (complete && body_words > 0) {
-        out->body_word_count = (uint32_t)body_words;
-        read_bodies(world, out->body_words);
-    }
-    for (uint32_t c = 0; c < world->channel_count && complete; c++) {
-        ChannelSnapshot *channel = &out->channels[c];
-        memcpy(channel->name, world->channels[c].name, sizeof channel->name);
-        channel->components = world->channels[c].components;
-        channel->values = malloc(n * channel->components * 4 + 1);
-        complete = channel->values != NULL;
-        if (complete) {
-            result = mote_world_read_channel(world, channel->name, channel->values);
+    void *addresses[SAVED_ARRAY_COUNT];
+    list_saved_arrays(&world->view, addresses);
+    for (int id = 0; id < SAVED_ARRAY_COUNT; id++) {
+        SavedArray *array = &out->arrays[id];
+        array->count = world_saved_elements(world, (SavedArrayId)id, out->particle_count);
+        const size_t bytes = array->count * element_bytes((SavedArrayId)id);
+        array->data = malloc(bytes + 1);
+        if (array->data == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for a snapshot of %u particles", out->particle_count);
         }
-    }
-    result = result == MOTE_OK ? world_check_backend(world) : result;
-    if (result != MOTE_OK) {
-        world_snapshot_free(out);
-        return result;
-    }
-    if (!complete) {
-        world_snapshot_free(out);
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a snapshot of %u particles", host.count);
+        if (bytes > 0) {
+            world->backend->functions->download(world->backend, array->data, addresses[id], bytes);
+        }
     }
     return MOTE_OK;
 }
 
+static MoteResult take_channels(MoteWorld *world, WorldSnapshot *out)
+{
+    for (uint32_t c = 0; c < world->channel_count; c++) {
+        ChannelSnapshot *channel = &out->channels[c];
+        memcpy(channel->name, world->channels[c].name, sizeof channel->name);
+        channel->components = world->channels[c].components;
+        channel->values = malloc((size_t)out->particle_count * channel->components * 4 + 1);
+        if (channel->values == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for a snapshot of %u particles", out->particle_count);
+        }
+        const MoteResult result = mote_world_read_channel(world, channel->name, channel->values);
+        if (result != MOTE_OK) {
+            return result;
+        }
+    }
+    return MOTE_OK;
+}
+
+MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out)
+{
+    *out = (WorldSnapshot){
+        .particle_count = world->view.particle_count,
+        .next_id = world->tally.next_id,
+        .steps = world->steps,
+        .removed = world->removed,
+        .liquid_inverse_mass = world->tally.liquid_inverse_mass,
+        .last_time_step = world->last_time_step,
+        .channel_count = world->channel_count,
+    };
+    MoteResult result = take_arrays(world, out);
+    result = result == MOTE_OK ? take_channels(world, out) : result;
+    result = result == MOTE_OK ? world_check_backend(world) : result;
+    if (result != MOTE_OK) {
+        world_snapshot_free(out);
+    }
+    return result;
+}
+
 void world_snapshot_free(WorldSnapshot *snapshot)
 {
-    free(snapshot->positions);
-    free(snapshot->velocities);
-    free(snapshot->ids);
-    free(snapshot->phases);
-    free(snapshot->body_words);
-    free(snapshot->wet_texels);
+    for (int id = 0; id < SAVED_ARRAY_COUNT; id++) {
+        free(snapshot->arrays[id].data);
+    }
     for (uint32_t c = 0; c < WORLD_CHANNEL_LIMIT; c++) {
         free(snapshot->channels[c].values);
     }
     *snapshot = (WorldSnapshot){0};
+}
+
+// ---- Checking ----------------------------------------------------------------------------------------------
+
+static MoteResult check_size(const WorldSnapshot *snapshot, SavedArrayId id, uint64_t expected)
+{
+    const uint64_t found = snapshot->arrays[id].count;
+    if (found == expected || (found == 0 && saved_array_infos[id].attached)) {
+        return MOTE_OK;
+    }
+    return mote_fail(MOTE_ERROR_INPUT, "snapshot has %llu elements of %s, expected %llu: it is of another scene",
+                     (unsigned long long)found, saved_array_infos[id].name, (unsigned long long)expected);
+}
+
+// What makes up particles comes first: what else there is depends on their kinds.
+static MoteResult check_particle_sizes(const WorldSnapshot *snapshot)
+{
+    MoteResult result = MOTE_OK;
+#define PARTICLE(type, name)                                                                                           \
+    result = result == MOTE_OK ? check_size(snapshot, SAVED_##name, snapshot->particle_count) : result;
+#include "kernels/data.def"
+    return result;
+}
+
+static MoteResult check_sizes(const MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    MoteResult result = MOTE_OK;
+    for (int id = 0; id < SAVED_ARRAY_COUNT && result == MOTE_OK; id++) {
+        const uint64_t expected = world_saved_elements(world, (SavedArrayId)id, snapshot->particle_count);
+        result = check_size(snapshot, (SavedArrayId)id, expected);
+    }
+    return result;
+}
+
+static MoteResult check_numbers(const WorldSnapshot *snapshot)
+{
+    for (int id = 0; id < SAVED_ARRAY_COUNT; id++) {
+        const SavedArray *array = &snapshot->arrays[id];
+        const uint32_t words = saved_array_infos[id].words;
+        for (uint64_t i = 0; i < array->count * words && saved_array_infos[id].floats; i++) {
+            if (!isfinite(array->floats[i])) {
+                return mote_fail(MOTE_ERROR_INPUT, "snapshot has a number that is not finite in %s, at element %llu",
+                                 saved_array_infos[id].name, (unsigned long long)(i / words));
+            }
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult check_particles(const WorldSnapshot *snapshot)
+{
+    if (!isfinite(snapshot->liquid_inverse_mass) || snapshot->liquid_inverse_mass < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "snapshot has an inverse mass of liquid of %g, expected a number not below 0",
+                         (double)snapshot->liquid_inverse_mass);
+    }
+    if (!isfinite(snapshot->last_time_step) || snapshot->last_time_step < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "snapshot has a time step of %g s, expected a number not below 0",
+                         (double)snapshot->last_time_step);
+    }
+    for (uint32_t i = 0; i < snapshot->particle_count; i++) {
+        if (snapshot->arrays[SAVED_positions].floats[4 * (size_t)i + 3] < 0.0f) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a negative mass, at element %u of positions", i);
+        }
+        if (mote_phase_kind(snapshot->arrays[SAVED_phases].words[i]) >= MOTE_KIND_COUNT) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has kind %u at element %u of phases, expected a kind below %u",
+                             (uint32_t)mote_phase_kind(snapshot->arrays[SAVED_phases].words[i]), i,
+                             (uint32_t)MOTE_KIND_COUNT);
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult check_channels(const WorldSnapshot *snapshot)
+{
+    for (uint32_t c = 0; c < snapshot->channel_count; c++) {
+        const ChannelSnapshot *channel = &snapshot->channels[c];
+        if (c >= WORLD_CHANNEL_LIMIT || channel->components < 1 || channel->components > 4 ||
+            memchr(channel->name, '\0', sizeof channel->name) == NULL || channel->name[0] == '\0') {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a malformed channel, number %u", c);
+        }
+    }
+    return MOTE_OK;
 }
 
 static int compare_u32(const void *a, const void *b)
@@ -237,9 +211,13 @@ static int compare_u32(const void *a, const void *b)
 
 static MoteResult check_ids(const WorldSnapshot *snapshot)
 {
-    uint32_t *sorted = copy_of(snapshot->ids, (size_t)snapshot->particle_count * 4);
+    const size_t bytes = (size_t)snapshot->particle_count * sizeof(uint32_t);
+    uint32_t *sorted = malloc(bytes + 1);
     if (sorted == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory to check a snapshot");
+    }
+    if (bytes > 0) {
+        memcpy(sorted, snapshot->arrays[SAVED_ids].words, bytes);
     }
     qsort(sorted, snapshot->particle_count, sizeof *sorted, compare_u32);
     MoteResult result = MOTE_OK;
@@ -255,99 +233,125 @@ static MoteResult check_ids(const WorldSnapshot *snapshot)
     return result;
 }
 
-static MoteResult check_snapshot(const WorldSnapshot *snapshot)
+// Members in range, none twice.
+static MoteResult check_members(const MoteWorld *world, const WorldSnapshot *snapshot)
 {
-    if (!isfinite(snapshot->liquid_inverse_mass) || snapshot->liquid_inverse_mass < 0.0f) {
-        return mote_fail(MOTE_ERROR_INPUT,
-                         "snapshot has an inverse mass of liquid of %g, expected a number not below 0",
-                         (double)snapshot->liquid_inverse_mass);
-    }
-    for (size_t i = 0; i < (size_t)snapshot->particle_count * 4; i++) {
-        if (!isfinite(snapshot->positions[i]) || !isfinite(snapshot->velocities[i]) ||
-            (i % 4 == 3 && snapshot->positions[i] < 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT,
-                             "snapshot has a position, mass or velocity that is not finite, at particle %zu", i / 4);
+    const SavedArray *members = &snapshot->arrays[SAVED_members];
+    const uint32_t limit = world->view.member_count;
+    uint8_t *seen = calloc(limit + 1u, 1);
+    MoteResult result = seen != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to check a snapshot");
+    for (uint64_t i = 0; i < members->count && result == MOTE_OK; i++) {
+        const uint32_t member = members->words[i];
+        if (member != MOTE_NONE && (member >= limit || seen[member]++ != 0)) {
+            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has member %u at particle %llu, expected each below %u once",
+                               member, (unsigned long long)i, limit);
         }
     }
-    for (uint32_t c = 0; c < snapshot->channel_count; c++) {
-        const ChannelSnapshot *channel = &snapshot->channels[c];
-        if (c >= WORLD_CHANNEL_LIMIT || channel->components < 1 || channel->components > 4 ||
-            memchr(channel->name, '\0', sizeof channel->name) == NULL || channel->name[0] == '\0') {
-            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a malformed channel, number %u", c);
-        }
-    }
-    return check_ids(snapshot);
+    free(seen);
+    return result;
 }
+
+static bool is_unit(vec4 q)
+{
+    return fabsf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1.0f) < 1e-2f;
+}
+
+static MoteResult check_motions(const WorldSnapshot *snapshot)
+{
+    const SavedArray *motions = &snapshot->arrays[SAVED_dynamic_motions];
+    for (uint64_t i = 0; i < motions->count; i++) {
+        Motion motion;
+        memcpy(&motion, (const char *)motions->data + i * sizeof motion, sizeof motion);
+        if (!is_unit(motion.start_rotation) || !is_unit(motion.aim_rotation)) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a rotation of a shape that is not of unit length");
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult check_snapshot(const MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    MoteResult result = check_sizes(world, snapshot);
+    result = result == MOTE_OK ? check_numbers(snapshot) : result;
+    result = result == MOTE_OK ? check_particles(snapshot) : result;
+    result = result == MOTE_OK ? check_channels(snapshot) : result;
+    result = result == MOTE_OK ? check_ids(snapshot) : result;
+    result = result == MOTE_OK ? check_members(world, snapshot) : result;
+    return result == MOTE_OK ? check_motions(snapshot) : result;
+}
+
+// ---- Restoring ---------------------------------------------------------------------------------------------
 
 // A world like this one that holds the snapshot's particles: made aside, so that an error leaves this one as it was.
 static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
 {
-    const BackendFunctions *functions = world->backend->functions;
-    const size_t n = snapshot->particle_count;
-    for (size_t i = 0; i < n; i++) {
-        world_tally_mass(&world->tally, snapshot->positions[4 * i + 3], snapshot->phases[i]);
-        const bool fluid = (snapshot->phases[i] & MOTE_PHASE_FLUID) != 0;
-        world->tally.has_fluid |= fluid;
-        world->view.has_solids |= !fluid;
-    }
-    MoteResult result = world_reserve_particles(world, n);
+    const uint32_t count = snapshot->particle_count;
+    MoteResult result = world_reserve_particles(world, count);
     for (uint32_t c = 0; c < snapshot->channel_count && result == MOTE_OK; c++) {
         result = mote_world_add_channel(world, snapshot->channels[c].name, snapshot->channels[c].components);
     }
-    if (result != MOTE_OK || n == 0) {
+    result = result == MOTE_OK && count > 0 ? world_clear_slots(world, 0, count) : result;
+    if (result != MOTE_OK) {
         return result;
     }
-    functions->upload(world->backend, world->view.positions, snapshot->positions, n * 16);
-    functions->upload(world->backend, world->view.velocities, snapshot->velocities, n * 16);
-    functions->upload(world->backend, world->view.ids, snapshot->ids, n * 4);
-    functions->upload(world->backend, world->view.phases, snapshot->phases, n * 4);
     world->has_marked = true; // for all that is known
-    world->view.particle_count = snapshot->particle_count;
-    if (world->view.members != NULL) { // of no body, unless the snapshot knows more
-        uint32_t *none = malloc(n * sizeof *none);
-        if (none == NULL) {
-            return mote_fail(MOTE_ERROR_MEMORY, "no memory to restore %zu particles", n);
-        }
-        memset(none, 0xff, n * sizeof *none);
-        functions->upload(world->backend, world->view.members, none, n * sizeof *none);
-        free(none);
-    }
+    world->view.particle_count = count;
     for (uint32_t c = 0; c < snapshot->channel_count && result == MOTE_OK; c++) {
         result = mote_world_write_channel(world, snapshot->channels[c].name, snapshot->channels[c].values);
     }
     return result;
 }
 
+// Nothing can fail any more: lasting arrays are the world's own.
+static void upload_arrays(MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    void *addresses[SAVED_ARRAY_COUNT];
+    list_saved_arrays(&world->view, addresses);
+    for (int id = 0; id < SAVED_ARRAY_COUNT; id++) {
+        const SavedArray *array = &snapshot->arrays[id];
+        if (array->count > 0) {
+            world->backend->functions->upload(world->backend, addresses[id], array->data,
+                                              array->count * element_bytes((SavedArrayId)id));
+        }
+    }
+}
+
+static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    for (size_t i = 0; i < snapshot->particle_count; i++) {
+        const uint32_t phase = snapshot->arrays[SAVED_phases].words[i];
+        world_tally_mass(&world->tally, snapshot->arrays[SAVED_positions].floats[4 * i + 3], phase);
+        const bool fluid = has_density(phase);
+        world->tally.has_fluid |= fluid;
+        world->view.has_solids |= !fluid;
+    }
+}
+
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot)
 {
-    MoteResult result = check_snapshot(snapshot);
-    result = result == MOTE_OK ? check_bodies(world, snapshot) : result;
-    result = result == MOTE_OK ? check_wet(world, snapshot) : result;
+    MoteResult result = check_particle_sizes(snapshot);
     if (result != MOTE_OK) {
         return result;
     }
     // Everything that belongs to particles is made anew on the same backend, the rest moves over.
     MoteWorld restored = *world;
-    world_drop_particles(&restored);
+    world_drop_particle_buffers(&restored);
     restored.tally.next_id = snapshot->next_id;
     restored.steps = snapshot->steps;
     restored.removed = snapshot->removed;
+    restored.last_time_step = snapshot->last_time_step;
     restored.tally.largest_inverse_mass = restored.tally.liquid_inverse_mass = snapshot->liquid_inverse_mass;
     restored.lists_are_current = false;
-    result = fill_from(&restored, snapshot);
+    tally_particles(&restored, snapshot);
+    result = check_snapshot(&restored, snapshot);
+    result = result == MOTE_OK ? fill_from(&restored, snapshot) : result;
     if (result != MOTE_OK) {
-        world_free_buffers(&restored, (Capacity)0, CAPACITY_LASTING);
+        world_free_particle_buffers(&restored);
         return result;
     }
-    if (snapshot->body_word_count > 0) {
-        write_bodies(&restored, snapshot->body_words);
-    }
-    if (snapshot->wet_texel_count > 0) {
-        restored.backend->functions->upload(restored.backend, restored.view.wet_texels, snapshot->wet_texels,
-                                            snapshot->wet_texel_count * sizeof *snapshot->wet_texels);
-    }
+    upload_arrays(&restored, snapshot);
     MoteWorld before = *world;
-    world_free_buffers(&before, (Capacity)0, CAPACITY_LASTING);
+    world_free_particle_buffers(&before);
     restored.layout = before.layout > restored.layout ? before.layout : restored.layout;
     *world = restored;
     world_reset_watch(world);

@@ -14,19 +14,9 @@ MoteResult world_reserve_solids(MoteWorld *world)
     if (view->has_solids != 0u) {
         return MOTE_OK;
     }
-    const uint32_t count = view->particle_count;
-    uint *none = malloc((size_t)count * sizeof *none + 1);
-    if (none == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the contacts of %u particles", count);
-    }
-    memset(none, 0xff, (size_t)count * sizeof *none);
     view->has_solids = 1;
     const MoteResult result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]);
-    if (result == MOTE_OK && count > 0) {
-        world->backend->functions->upload(world->backend, view->members, none, (size_t)count * sizeof *none);
-    }
     view->has_solids = result == MOTE_OK;
-    free(none);
     return result;
 }
 
@@ -77,6 +67,16 @@ static MoteResult reserve_groups(MoteWorld *world, uint32_t count)
     return result;
 }
 
+// Both pass through each other, whichever of them says so.
+static uint32_t ignored_by(const MoteMaterial *materials, uint32_t count, uint32_t i)
+{
+    uint32_t ignored = materials[i].ignored_materials;
+    for (uint32_t j = 0; j < count && j < 32 && i < 32; j++) {
+        ignored |= (materials[j].ignored_materials >> i & 1u) << j;
+    }
+    return ignored;
+}
+
 MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materials, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
     MoteResult result = rows != NULL ? world_reserve(world, CAPACITY_MATERIALS, count, 0)
                                      : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u materials", count);
     if (result == MOTE_OK) {
-        world->sticky_materials = world->bouncing = world->rolling = false;
+        world->sticky_materials = world->bouncing = world->rolling = world->ignoring = false;
         for (uint32_t i = 0; i < count; i++) {
             const MoteMaterial *m = &materials[i];
             rows[i] = (Material){
@@ -99,7 +99,9 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
                 .adhesion = m->adhesion,
                 .rolling_rate = m->rolling_friction < 1.0f ? -60.0f * logf(1.0f - m->rolling_friction) : ROLLING_NEVER,
                 .combine = m->combine,
+                .ignored = ignored_by(materials, count, i),
             };
+            world->ignoring |= rows[i].ignored != 0u;
             world->sticky_materials |= m->adhesion > 0.0f;
             world->bouncing |= m->restitution > 0.0f;
             world->rolling |= m->rolling_friction < 1.0f && (m->static_friction > 0.0f || m->kinetic_friction > 0.0f);

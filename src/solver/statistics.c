@@ -27,7 +27,7 @@ static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, 
     for (uint32_t i = 0; i < n; i++) {
         out->neighbours_mean += neighbours[i];
         out->neighbours_max = neighbours[i] > out->neighbours_max ? neighbours[i] : out->neighbours_max;
-        if ((host->phases[i] & MOTE_PHASE_FLUID) != 0) {
+        if (has_density(host->phases[i])) {
             const double error = fmax(densities[i] - 1.0, 0.0);
             fluid++;
             out->density_mean += densities[i];

@@ -16,7 +16,6 @@ static const float LIQUID_REACH = 0.9f;
 // not converged. Deeper ones were there from the start, or were made by colliders.
 static const float DEEP_OVERLAP = 0.07f;
 
-static void order_particles(MoteWorld *world);
 static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
@@ -92,7 +91,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
             return stop_fail();
         }
         if (view->particle_count > 0) {
-            order_particles(world);
+            world_order_particles(world);
         }
     }
     marks->ordered = *view;
@@ -265,16 +264,6 @@ static void predict_bodies(MoteWorld *world)
     }
 }
 
-// A kernel, unlike the backend's copy: where a guess was wrong it does nothing.
-static void copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
-{
-    MoteView *view = &world->view;
-    view->gather_source_words = source;
-    view->gather_target_words = target;
-    view->gather_components = components;
-    LAUNCH(world, copy_words);
-}
-
 // What constraints did to the energy, and who is outside the bounds.
 static void watch_energy(MoteWorld *world)
 {
@@ -306,7 +295,7 @@ static void update_velocities(MoteWorld *world)
     LAUNCH(world, update_velocity);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
-        copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
+        world_copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
     }
     if (world->tally.has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
         LAUNCH(world, smooth_velocity);
@@ -497,86 +486,6 @@ static MoteResult find_neighbours(MoteWorld *world)
     return result;
 }
 
-static void gather_vec4(MoteWorld *world, vec4 **buffer)
-{
-    MoteView *view = &world->view;
-    view->gather_source_vec4 = *buffer;
-    view->gather_target_vec4 = view->estimates; // scratch at this point of the step
-    LAUNCH(world, gather_vec4);
-    view->estimates = *buffer;
-    *buffer = view->gather_target_vec4;
-}
-
-static void gather_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
-{
-    MoteView *view = &world->view;
-    view->gather_source_words = source;
-    view->gather_target_words = target;
-    view->gather_components = components;
-    LAUNCH(world, gather_words);
-}
-
-static void gather_uint(MoteWorld *world, uint **buffer)
-{
-    MoteView *view = &world->view;
-    gather_words(world, *buffer, view->neighbour_counts, 1); // scratch at this point of the step
-    uint *const before = *buffer;
-    *buffer = view->neighbour_counts;
-    view->neighbour_counts = before;
-}
-
-// The solver's own channels, wherever their memory is now.
-static void point_at_channels(MoteWorld *world)
-{
-    const Channel *heights = world_look_up_channel(world, STACK_HEIGHT_CHANNEL);
-    const Channel *spins = world_look_up_channel(world, SPIN_CHANNEL);
-    world->view.heights = heights != NULL ? (float *)heights->words : NULL;
-    const Channel *supports = world_look_up_channel(world, SUPPORT_CHANNEL);
-    world->view.supports = supports != NULL ? (float *)supports->words : NULL;
-    world->view.spins = spins != NULL ? (vec4 *)spins->words : NULL;
-}
-
-MoteResult world_sort_particles(MoteWorld *world)
-{
-    MoteView *view = &world->view;
-    world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
-    order_particles(world);
-    const MoteResult result = world_reserve_particles(world, world_most_particles(world));
-    point_at_channels(world); // they may have moved
-    return result;
-}
-
-// All arrays into the order of the sorted keys. Removed particles have the largest ones: what is left is a shorter
-// array. Where the host does not look how much shorter, the device does (particles_left).
-static void order_particles(MoteWorld *world)
-{
-    const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
-    const bool removes = view->kill_volume_count > 0 || world->has_marked;
-    if (removes && !world->guessing) {
-        uint removed = 0;
-        functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
-        world_drop_removed(world, removed);
-    }
-    gather_vec4(world, &view->positions);
-    gather_vec4(world, &view->velocities);
-    gather_vec4(world, &view->predicted);
-    gather_uint(world, &view->ids);
-    gather_uint(world, &view->phases);
-    if (view->members != NULL) {
-        gather_uint(world, &view->members);
-    }
-    for (uint32_t c = 0; c < world->channel_count; c++) {
-        const Channel *channel = &world->channels[c];
-        uint *const scratch = (uint *)view->estimates;
-        gather_words(world, channel->words, scratch, channel->components);
-        copy_words(world, scratch, channel->words, channel->components);
-    }
-    if (removes && world->guessing) {
-        LAUNCH(world, mark_removed);
-    }
-}
-
 // ---- Parameters --------------------------------------------------------------------------------------------
 
 static uint32_t missing_parts(const MoteWorld *world)
@@ -668,6 +577,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->rolling = world->rolling && view->has_solids != 0u;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
+    view->ignoring = world->ignoring;
     view->apart_only = view->member_count > 0 && !world->tally.has_fluid;
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
     view->hold_scale = ratio * ratio;
@@ -686,7 +596,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->watch_floor = (float)(fall * h + 0.5 * h * h);
     view->watch_chunk_count = (view->particle_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
     view->watch_row_count = (view->watch_chunk_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
-    point_at_channels(world);
+    world_point_at_channels(world);
     view->dynamic_once = 1;
     view->without = missing_parts(world);
     view->dynamic_bounce =

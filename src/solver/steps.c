@@ -25,11 +25,11 @@ static uint32_t choose_batch(MoteWorld *world, uint32_t count)
 static void go_back(MoteWorld *world, const MoteView *mark)
 {
     MoteView view = *mark;
-#define BUFFER(type, name, capacity)                                                                                   \
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
     if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
         view.name = world->view.name;                                                                                  \
     }
-#include "kernels/view.def"
+#include "kernels/data.def"
     world->view = view;
 }
 
@@ -199,7 +199,7 @@ MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t
 bool mote_world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
 {
     const uint64_t count = (uint64_t)world_most_particles(world) + more;
-    const bool solid = (phase & MOTE_PHASE_FLUID) == 0;
+    const bool solid = !has_density(phase);
     if ((solid && world->view.has_solids == 0u) || count > UINT32_MAX) {
         return false; // the first solids bring buffers that steps before them do without
     }

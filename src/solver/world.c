@@ -32,85 +32,9 @@ Channel *world_look_up_channel(MoteWorld *world, const char *name)
 
 // ---- Settings ----------------------------------------------------------------------------------------------
 
-// What the solver cannot work with; the scene loader checks the finer ranges of the table.
-static MoteResult check_settings(const MoteSettings *s)
-{
-    const struct {
-        const char *name;
-        float value;
-        bool positive;
-    } numbers[] = {
-        {"spacing", s->spacing, true},
-        {"support_ratio", s->support_ratio, true},
-        {"rest_density_scale", s->rest_density_scale, true},
-        {"relaxation", s->relaxation, false},
-        {"wall_density_weight", s->wall_density_weight, false},
-        {"over_relaxation", s->over_relaxation, true},
-        {"max_tension", s->max_tension, false},
-        {"artificial_pressure", s->artificial_pressure, false},
-        {"artificial_pressure_distance", s->artificial_pressure_distance, false},
-        {"viscosity", s->viscosity, false},
-        {"vorticity", s->vorticity, false},
-        {"damping", s->damping, false},
-        {"max_displacement", s->max_displacement, false},
-        {"max_correction", s->max_correction, false},
-        {"collision_distance", s->collision_distance, false},
-        {"sleep_speed", s->sleep_speed, false},
-        {"max_speed", s->max_speed, false},
-        {"max_acceleration", s->max_acceleration, false},
-        {"solid_distance", s->solid_distance, true},
-        {"solid_density_weight", s->solid_density_weight, false},
-        {"contact_relaxation", s->contact_relaxation, true},
-        {"stack_scaling", s->stack_scaling, false},
-        {"support_memory", s->support_memory, false},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        const float value = numbers[i].value;
-        if (!isfinite(value) || value < 0.0f || (numbers[i].positive && value == 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT, "settings.%s is %g, expected a number %s 0", numbers[i].name,
-                             (double)value, numbers[i].positive ? "above" : "not below");
-        }
-    }
-    if (s->dimensions != 2 && s->dimensions != 3) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions is %u, expected 2 or 3", s->dimensions);
-    }
-    if (s->support_ratio <= 1.0f || s->support_ratio > 8.0f) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.support_ratio is %g, expected more than 1 and at most 8",
-                         (double)s->support_ratio);
-    }
-    if (s->density_mode > MOTE_DENSITY_UNILATERAL || s->averaging > MOTE_AVERAGING_ALL) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.density_mode and averaging are %u and %u, expected 0 or 1 each",
-                         s->density_mode, s->averaging);
-    }
-    if (s->contact_averaging > MOTE_CONTACTS_GLOBAL || s->friction_model > MOTE_FRICTION_VELOCITY ||
-        s->stack_height > MOTE_STACK_CONTACTS) {
-        return mote_fail(MOTE_ERROR_INPUT,
-                         "settings.contact_averaging, friction_model and stack_height are %u, %u and %u, expected 0 or "
-                         "1 each",
-                         s->contact_averaging, s->friction_model, s->stack_height);
-    }
-    if (s->support_memory >= 1.0f) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.support_memory is %g, expected less than 1",
-                         (double)s->support_memory);
-    }
-    if (s->solid_distance > s->support_ratio) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.solid_distance is %g, expected at most support_ratio, which is %g",
-                         (double)s->solid_distance, (double)s->support_ratio);
-    }
-    if (!finite3(s->gravity) || !isfinite(s->stack_ground)) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.gravity or stack_ground is not finite");
-    }
-    if (s->artificial_pressure_distance >= 1.0f || s->artificial_pressure_power == 0) {
-        return mote_fail(MOTE_ERROR_INPUT,
-                         "settings.artificial_pressure_distance and _power are %g and %u, expected below 1 and above 0",
-                         (double)s->artificial_pressure_distance, s->artificial_pressure_power);
-    }
-    return MOTE_OK;
-}
-
 MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *settings)
 {
-    const MoteResult checked = check_settings(settings);
+    const MoteResult checked = settings_check(settings);
     if (checked != MOTE_OK) {
         return checked;
     }
@@ -149,7 +73,7 @@ MoteSettings mote_world_settings(const MoteWorld *world)
 MoteResult mote_world_create(const MoteSettings *settings, const MoteBackendOptions *options, MoteWorld **out)
 {
     *out = NULL;
-    const MoteResult checked = check_settings(settings);
+    const MoteResult checked = settings_check(settings);
     if (checked != MOTE_OK) {
         return checked;
     }
@@ -180,7 +104,7 @@ void mote_world_destroy(MoteWorld *world)
     if (world == NULL) {
         return;
     }
-    world_free_buffers(world, (Capacity)0, CAPACITY_COUNT);
+    world_free_buffers(world);
     world_free_colliders(world);
     world_free_dynamics(world);
     world->backend->functions->destroy(world->backend);
@@ -217,6 +141,10 @@ static MoteResult check_particles(const MoteWorld *world, const MoteParticles *p
     if (particles->count > 0 && particles->positions == NULL) {
         return mote_fail(MOTE_ERROR_INPUT, "particles.positions is NULL, expected %u positions", particles->count);
     }
+    if (mote_phase_kind(particles->phase) >= MOTE_KIND_COUNT) {
+        return mote_fail(MOTE_ERROR_INPUT, "particles.phase has kind %u, expected a MoteParticleKind",
+                         (uint32_t)mote_phase_kind(particles->phase));
+    }
     if ((uint64_t)world->tally.next_id + particles->count > UINT32_MAX) {
         return mote_fail(MOTE_ERROR_INPUT, "%u more particles would use up the 2^32 ids of a world", particles->count);
     }
@@ -240,9 +168,37 @@ static MoteResult check_particles(const MoteWorld *world, const MoteParticles *p
     return MOTE_OK;
 }
 
+// The rows of data.def that make up a particle, on the host.
+typedef struct ParticleRows {
+#define PARTICLE(type, name) type *name;
+#include "kernels/data.def"
+} ParticleRows;
+
+static void free_rows(ParticleRows *rows)
+{
+#define PARTICLE(type, name) free(rows->name);
+#include "kernels/data.def"
+}
+
+static MoteResult allocate_rows(ParticleRows *rows, uint32_t count)
+{
+    bool complete = true;
+#define PARTICLE(type, name)                                                                                           \
+    rows->name = malloc((size_t)count * sizeof(type));                                                                 \
+    complete = complete && rows->name != NULL;
+#include "kernels/data.def"
+    return complete ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
+}
+
+static void upload_rows(MoteWorld *world, const ParticleRows *rows, uint32_t first, uint32_t count)
+{
+#define PARTICLE(type, name)                                                                                           \
+    world->backend->functions->upload(world->backend, world->view.name + first, rows->name, count * sizeof(type));
+#include "kernels/data.def"
+}
+
 // New particles as kernels have them.
-static MoteResult describe_particles(MoteWorld *world, const MoteParticles *particles, vec4 *positions,
-                                     vec4 *velocities, uint *ids, uint *phases)
+static MoteResult describe_particles(MoteWorld *world, const MoteParticles *particles, ParticleRows *rows)
 {
     enum { ASK_EVERY = 1 << 20 }; // particles
     for (uint32_t i = 0; i < particles->count; i++) {
@@ -254,11 +210,24 @@ static MoteResult describe_particles(MoteWorld *world, const MoteParticles *part
         const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
         const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
         world_tally_mass(&world->tally, inverse_mass, particles->phase);
-        positions[i] = v4(p.x, p.y, p.z, inverse_mass);
-        velocities[i] = v4(v.x, v.y, v.z, 0.0f); // no density has been measured yet
-        ids[i] = world->tally.next_id + i;
-        phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
+        rows->positions[i] = v4(p.x, p.y, p.z, inverse_mass);
+        rows->velocities[i] = v4(v.x, v.y, v.z, 0.0f); // no density has been measured yet
+        rows->ids[i] = world->tally.next_id + i;
+        rows->phases[i] = particles->phase & ~MOTE_PHASE_REMOVED;
     }
+    return MOTE_OK;
+}
+
+// A sort does not stop where a guess was wrong: what comes between steps must stay at the end until then.
+static MoteResult mark_keys_removed(MoteWorld *world, uint32_t first, uint32_t count)
+{
+    u64 *keys = malloc((size_t)count * sizeof *keys);
+    if (keys == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
+    }
+    memset(keys, 0xff, count * sizeof *keys); // KEY_REMOVED
+    world->backend->functions->upload(world->backend, world->view.keys + first, keys, count * sizeof *keys);
+    free(keys);
     return MOTE_OK;
 }
 
@@ -282,55 +251,25 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     if (count == 0 || world->replays) {
         return MOTE_OK;
     }
-    vec4 *positions = malloc(count * sizeof *positions);
-    vec4 *velocities = malloc(count * sizeof *velocities);
-    uint *ids = malloc(count * sizeof *ids);
-    uint *phases = malloc(count * sizeof *phases);
-    if (positions == NULL || velocities == NULL || ids == NULL || phases == NULL) {
-        result = mote_fail(MOTE_ERROR_MEMORY, "no memory to add %u particles", count);
-    } else {
-        const uint64_t most = world_most_particles(world), all = (uint64_t)before + count;
-        result = world_reserve_particles(world, all > most ? all : most);
-    }
-    const bool fluid = (particles->phase & MOTE_PHASE_FLUID) != 0;
-    if (result == MOTE_OK && !fluid) {
-        result = world_reserve_solids(world);
-    }
+    const bool fluid = has_density(particles->phase);
+    const uint64_t most = world_most_particles(world), all = (uint64_t)before + count;
+    ParticleRows rows = {0};
+    result = allocate_rows(&rows, count);
+    result = result == MOTE_OK ? world_reserve_particles(world, all > most ? all : most) : result;
+    result = result == MOTE_OK && !fluid ? world_reserve_solids(world) : result;
+    result = result == MOTE_OK && world->preparing ? mark_keys_removed(world, before, count) : result;
+    result = result == MOTE_OK ? world_clear_slots(world, before, count) : result;
+    result = result == MOTE_OK ? describe_particles(world, particles, &rows) : result;
     if (result == MOTE_OK) {
-        result = describe_particles(world, particles, positions, velocities, ids, phases);
-    }
-    if (result == MOTE_OK) {
-        const BackendFunctions *functions = world->backend->functions;
-        MoteView *view = &world->view;
-        functions->upload(world->backend, view->positions + before, positions, count * sizeof *positions);
-        functions->upload(world->backend, view->velocities + before, velocities, count * sizeof *velocities);
-        functions->upload(world->backend, view->ids + before, ids, count * sizeof *ids);
-        functions->upload(world->backend, view->phases + before, phases, count * sizeof *phases);
-        if (view->members != NULL) { // none of them yet
-            memset(ids, 0xff, count * sizeof *ids);
-            functions->upload(world->backend, view->members + before, ids, count * sizeof *ids);
-        }
-        if (world->preparing) { // a sort does not stop where a guess was wrong: what came since must stay at the end
-            memset(positions, 0xff, count * sizeof *view->keys); // KEY_REMOVED
-            functions->upload(world->backend, view->keys + before, positions, count * sizeof *view->keys);
-        }
+        upload_rows(world, &rows, before, count);
         const uint32_t group = particles->phase & MOTE_PHASE_GROUP_MASK;
         world->tally.next_group = world->tally.next_group > group + 1 ? world->tally.next_group : group + 1;
         world->tally.has_fluid |= fluid;
-        for (uint32_t c = 0; c < world->channel_count; c++) { // old values may linger behind the end
-            const Channel *channel = &world->channels[c];
-            memset(positions, 0, count * sizeof *positions);
-            functions->upload(world->backend, channel->words + (size_t)before * channel->components, positions,
-                              (size_t)count * channel->components * sizeof(uint));
-        }
-        view->particle_count = before + count;
         world->tally.next_id += count;
+        world->view.particle_count = before + count;
         world->lists_are_current = false;
     }
-    free(positions);
-    free(velocities);
-    free(ids);
-    free(phases);
+    free_rows(&rows);
     return result;
 }
 
@@ -473,7 +412,8 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
         }
     }
     for (size_t i = 0; i < view->count; i++) { // only now that all of it is accepted
-        const uint32_t phase = view->phases != NULL ? view->phases[i] : MOTE_PHASE_FLUID; // for all that is known
+        const uint32_t phase =
+            view->phases != NULL ? view->phases[i] : MOTE_PHASE(MOTE_KIND_LIQUID, 0); // for all that is known
         world_tally_mass(&world->tally, view->positions[4 * i + 3], phase);
     }
     const BackendFunctions *functions = world->backend->functions;

@@ -7,47 +7,10 @@
 #include "solver/backend.h"
 #include "solver/snapshot.h"
 
-// How many elements a buffer of view.def holds: its capacity column.
+// How many elements a buffer of data.def holds: its CAPACITY rows.
 typedef enum Capacity {
-    // Buffers that belong to the particles of the moment.
-    CAPACITY_PARTICLES,
-    CAPACITY_PARTICLES_AND_ONE,
-    CAPACITY_VORTICITY,   // particles, while vorticity confinement is on
-    CAPACITY_SOLIDS,      // particles, once some are solid
-    CAPACITY_FORCES,      // MOTE_FORCE_COUNT a particle, while they are recorded
-    CAPACITY_FORCE_MARKS, // particles, while they are recorded
-    CAPACITY_PUSHES,      // PUSH_SLOTS a particle, while shapes have mass
-    CAPACITY_PUSH_CHUNKS, // one for PUSH_CHUNK particles, likewise
-    CAPACITY_PUSH_SUMS,   // 2 a chunk and dynamic shape
-    CAPACITY_WATCH,       // one for WATCH_CHUNK particles, one for as many of those, and one for all
-    CAPACITY_CELLS,
-    CAPACITY_CELLS_AND_ONE,
-    CAPACITY_CELL_HASH,
-    CAPACITY_CELL_RUNS,
-    CAPACITY_NEIGHBOURS,
-    // Buffers that stay when other particles take their place.
-    CAPACITY_LASTING,
-    CAPACITY_BOUNDS = CAPACITY_LASTING,
-    CAPACITY_COUNTERS,
-    CAPACITY_SHAPES,
-    CAPACITY_KILL_VOLUMES,
-    CAPACITY_MATERIALS,
-    CAPACITY_GROUPS,
-    CAPACITY_MEMBERS,
-    CAPACITY_MEMBERS_AND_ONE,
-    CAPACITY_MEMBER_FIELDS,
-    CAPACITY_ENTRIES,
-    CAPACITY_CLUSTERS,
-    CAPACITY_CHUNKS,
-    CAPACITY_CHUNK_SUMS,
-    CAPACITY_HULL_ROWS,
-    CAPACITY_FIELDS,
-    CAPACITY_FIELD_WORDS,
-    CAPACITY_WET_TEXELS,
-    CAPACITY_SHAPE_ROWS, // shapes, while some have mass
-    CAPACITY_SHAPE_SAMPLES,
-    CAPACITY_DYNAMICS,
-    CAPACITY_DYNAMIC_FORCES,
+#define CAPACITY(name, scope, elements) CAPACITY_##name,
+#include "kernels/data.def"
     CAPACITY_COUNT
 } Capacity;
 
@@ -148,6 +111,7 @@ struct MoteWorld {
     bool bouncing, bouncing_shapes;       // some material, some shape has restitution
     bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
+    bool ignoring;                        // some material ignores another
     bool recording_forces;
     bool watched, stopped; // somebody may ask steps to stop, and has
     double step_seconds;   // that a step took last while watched; 0: not known
@@ -181,7 +145,7 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
     tally->largest_inverse_mass =
         inverse_mass > tally->largest_inverse_mass ? inverse_mass : tally->largest_inverse_mass;
     const bool heavier = tally->liquid_inverse_mass <= 0.0f || inverse_mass < tally->liquid_inverse_mass;
-    if ((phase & MOTE_PHASE_FLUID) != 0u && inverse_mass > 0.0f && heavier) {
+    if (has_density(phase) && inverse_mass > 0.0f && heavier) {
         tally->liquid_inverse_mass = inverse_mass;
     }
 }
@@ -192,10 +156,15 @@ MoteResult world_reserve(MoteWorld *world, Capacity capacity, uint64_t count, ui
 // The same for all buffers with an element a particle.
 MoteResult world_reserve_particles(MoteWorld *world, uint64_t count);
 MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
-// Frees the buffers of the kinds from `first` up to, but not including, `end`.
-void world_free_buffers(MoteWorld *world, Capacity first, Capacity end);
-// Forgets, without freeing, the buffers that belong to particles. buffers.c
-void world_drop_particles(MoteWorld *world);
+void world_free_buffers(MoteWorld *world);
+// Those that belong to particles, and those of their neighbour search.
+void world_free_particle_buffers(MoteWorld *world);
+// Forgets them without freeing.
+void world_drop_particle_buffers(MoteWorld *world);
+// What new particles have that nobody gave them, in `count` slots from `first` on: zeros, uints NONE. buffers.c
+MoteResult world_clear_slots(MoteWorld *world, uint32_t first, uint32_t count);
+// Elements of this kind that `particles` particles use, or of kinds that do not depend on them, that are in use.
+uint64_t world_elements(const MoteWorld *world, Capacity capacity, uint64_t particles);
 // NULL, without and with a message, if there is none of that name. world.c
 Channel *world_look_up_channel(MoteWorld *world, const char *name);
 Channel *world_find_channel(MoteWorld *world, const char *name);
@@ -217,6 +186,8 @@ bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
+// Refuses settings outside the ranges of settings.def. settings.c
+MoteResult settings_check(const MoteSettings *settings);
 RestState rest_state_measure(const MoteSettings *settings);
 
 // Adds what shapes count (settings.wall_density_weight) to densities that have just been measured.
@@ -242,8 +213,14 @@ static inline void world_drop_removed(MoteWorld *world, uint32_t count)
     world->removed += count;
     world->has_marked = false;
 }
-// Puts particles in the order of their keys, drops the removed ones. Keys must have been assigned. step.c
+// All arrays into the order of the sorted keys, and the removed particles off their end. order.c
+void world_order_particles(MoteWorld *world);
+// Sorts the keys, which must have been assigned, and orders the particles by them.
 MoteResult world_sort_particles(MoteWorld *world);
+// The solver's own channels, wherever their memory is now.
+void world_point_at_channels(MoteWorld *world);
+// Copies `components` words a particle. A kernel, unlike the backend's copy: where a guess was wrong it does nothing.
+void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components);
 // From sorted keys and predicted positions: the cells, and from them the lists one after the other.
 MoteResult world_build_cells(MoteWorld *world);
 MoteResult world_build_lists(MoteWorld *world);

@@ -107,7 +107,7 @@ static MoteResult take_hold(Hands *hands, Model *model, uint32_t id)
         return MOTE_OK; // it is gone
     }
     const uint32_t phase = view.phases[picked];
-    const bool liquid = (phase & MOTE_PHASE_FLUID) != 0;
+    const bool liquid = mote_phase_kind(phase) == MOTE_KIND_LIQUID;
     // The view of the last read is gone with the next call on the world: the bodies are asked after the loop.
     const float spacing = mote_world_settings(world).spacing;
     const float reach = liquid ? 3.0f * spacing : 1e30f;

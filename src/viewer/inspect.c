@@ -12,15 +12,15 @@
 static const float touching = 1.001f;
 enum { BLOCK = 8 }; // entries of the lists, see MoteRenderView
 
-// Of two solids, as the solver has it (src/kernels/materials.h).
+// Of two solids, as the solver has it (src/kernels/kinds.h).
 static bool can_touch(uint32_t a, uint32_t b)
 {
-    return (a & MOTE_PHASE_GROUP_MASK) != (b & MOTE_PHASE_GROUP_MASK) || (a & MOTE_PHASE_SELF) != 0;
+    return (a & MOTE_PHASE_GROUP_MASK) != (b & MOTE_PHASE_GROUP_MASK) || mote_phase_kind(a) == MOTE_KIND_GRAIN;
 }
 
 static bool is_solid(uint32_t phase)
 {
-    return (phase & MOTE_PHASE_FLUID) == 0;
+    return mote_phase_kind(phase) != MOTE_KIND_LIQUID;
 }
 
 static float distance_between(const float *a, const float *b)
@@ -124,9 +124,9 @@ void inspect_text(const Inspection *s, char *text, size_t size)
         "id %u, phase group %u, %s\nposition %.4g, %.4g, %.4g m\nvelocity %.4g, %.4g, %.4g m/s\n"
         "density %.4f of rest, mass %.4g kg\n",
         s->id, s->phase & MOTE_PHASE_GROUP_MASK,
-        !solid                              ? "liquid"
-        : (s->phase & MOTE_PHASE_SELF) != 0 ? "grain"
-                                            : "of a body",
+        !solid                                         ? "liquid"
+        : mote_phase_kind(s->phase) == MOTE_KIND_GRAIN ? "grain"
+                                                       : "of a body",
         (double)s->position.x, (double)s->position.y, (double)s->position.z, (double)s->velocity.x,
         (double)s->velocity.y, (double)s->velocity.z, (double)s->density,
         s->inverse_mass > 0.0f ? 1.0 / (double)s->inverse_mass : 0.0);
@@ -162,8 +162,8 @@ void inspect_all(const Moment *moment, Measures *out)
         const uint32_t *list = neighbours_of(moment, i, &count);
         out->neighbour_pairs += count;
         out->liquid += is_solid(phase) ? 0 : 1;
-        out->grains += is_solid(phase) && (phase & MOTE_PHASE_SELF) != 0 ? 1 : 0;
-        out->members += is_solid(phase) && (phase & MOTE_PHASE_SELF) == 0 ? 1 : 0;
+        out->grains += mote_phase_kind(phase) == MOTE_KIND_GRAIN ? 1 : 0;
+        out->members += mote_phase_kind(phase) == MOTE_KIND_BODY ? 1 : 0;
         for (uint32_t k = 0; k < count && is_solid(phase); k++) {
             const uint32_t j = list[k];
             if (j <= i || j >= moment->view.particle_count || !is_solid(phases[j]) || !can_touch(phase, phases[j])) {

@@ -173,7 +173,7 @@ static MoteResult copy_view(MomentPool *pool, MoteWorld *world, Moment *moment)
     if (result == MOTE_OK) {                                                                                           \
         result = copy_array(pool, world, &view.name, &moment->blocks[MOMENT_##name], &moment->view.name);              \
     }
-    MOMENT_ARRAYS(X)
+    MOTE_RENDER_ARRAYS(X)
 #undef X
     return result;
 }

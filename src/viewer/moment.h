@@ -29,21 +29,9 @@ typedef struct Block {
 } Block;
 
 // The arrays of MoteRenderView.
-#define MOMENT_ARRAYS(X)                                                                                               \
-    X(positions)                                                                                                       \
-    X(velocities)                                                                                                      \
-    X(ids)                                                                                                             \
-    X(phases)                                                                                                          \
-    X(neighbour_counts)                                                                                                \
-    X(neighbour_starts)                                                                                                \
-    X(neighbours)                                                                                                      \
-    X(members)                                                                                                         \
-    X(member_slots)                                                                                                    \
-    X(member_clusters)                                                                                                 \
-    X(cluster_rotations)
 enum {
 #define X(name) MOMENT_##name,
-    MOMENT_ARRAYS(X)
+    MOTE_RENDER_ARRAYS(X)
 #undef X
         MOMENT_ARRAY_COUNT
 };

@@ -43,7 +43,7 @@ static void launch(Backend *backend, KernelId kernel, const MoteView *view)
     const uint32_t count = kernel_invocations(kernel, view);
     const bool searches = kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours;
     if (count > 0 && vulkan_begin_timed(vulkan)) {
-        if (searches && vulkan->programs->searches) {
+        if (searches && vulkan->programs->searches && view->ignoring == 0u) { // search.glsl knows groups alone
             search(vulkan, kernel, view);
         } else {
             vulkan_launch(vulkan, (ProgramId)kernel, view, count, NULL, 0);

@@ -50,7 +50,7 @@ typedef struct VulkanPrograms {
     uint64_t cache_hash;   // of the file's contents
     pthread_mutex_t mutex; // of what follows
     VkPipeline pipelines[PROGRAM_COUNT][VARIANT_LIMIT];
-    uint32_t variants[VARIANT_LIMIT]; // WITHOUT_* of view.h; the first 0
+    uint32_t variants[VARIANT_LIMIT]; // WITHOUT_* of data.h; the first 0
     uint32_t variant_count;
     struct VulkanPrograms *next;
 } VulkanPrograms;

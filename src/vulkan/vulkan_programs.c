@@ -42,8 +42,8 @@ static MoteResult check_element_sizes(void)
         const char *name, *block;
         size_t size;
     } elements[] = {
-#define ELEMENT(type, size) {#type, #type "_buffer", sizeof(type)},
-#include "kernels/view.def"
+#define ELEMENT(type, alignment) {#type, #type "_buffer", sizeof(type)},
+#include "kernels/data.def"
     };
     const SolverShader *shader = find_shader((ProgramId)KERNEL_ID_predict);
     for (uint32_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
@@ -67,10 +67,10 @@ static MoteResult check_view_layout(void)
         const char *name;
         size_t offset;
     } members[] = {
-#define BUFFER(type, name, capacity) {#name, offsetof(MoteView, name)},
-#define EXTERNAL(type, name)         {#name, offsetof(MoteView, name)},
-#define PARAMETER_ROW(type, name)    {#name, offsetof(MoteView, name)},
-#include "kernels/view.def"
+#define BUFFER(type, name, capacity, order, keep, render) {#name, offsetof(MoteView, name)},
+#define EXTERNAL(type, name)                              {#name, offsetof(MoteView, name)},
+#define PARAMETER_ROW(type, name)                         {#name, offsetof(MoteView, name)},
+#include "kernels/data.def"
     };
     const SolverShader *shader = find_shader((ProgramId)KERNEL_ID_predict);
     for (uint32_t i = 0; i < sizeof members / sizeof members[0]; i++) {

@@ -1,17 +1,14 @@
-// view.h - what a kernel can see, with one memory layout in every language. The rows are in view.def.
-#ifndef MOTE_VIEW_H
-#define MOTE_VIEW_H
+// data.h - what a kernel can see, with one memory layout in every language. The rows are in data.def.
+#ifndef MOTE_DATA_H
+#define MOTE_DATA_H
 
 #include "kernel_language.h"
+#include "kinds.h"
 
 #define KEY_REMOVED     0xffffffffffffffffUL // sorts after every cell
 #define HASH_EMPTY      0xffffffffu
 #define CELL_RUN_LIMIT  14u         // runs of a 3x3x3 neighbourhood in Z-order, see link_cells
 #define NEIGHBOUR_BLOCK 8u          // entries; a 32-byte sector of a GPU, an AVX2 register
-#define PHASE_FLUID     0x01000000u // MOTE_PHASE_FLUID
-#define PHASE_SELF      0x02000000u // MOTE_PHASE_SELF
-#define PHASE_REMOVED   0x80000000u // MOTE_PHASE_REMOVED
-#define PHASE_GROUP     0x00ffffffu // MOTE_PHASE_GROUP_MASK
 #define NONE            0xffffffffu // no member, no cluster, no particle
 #define REMOVED_MASS    -1.0f       // inverse mass of a place whose particle is gone, until the host knows
 
@@ -109,7 +106,8 @@ STRUCT(Material)
     float adhesion;     // m/s^2
     float rolling_rate; // 1/s, at which rolling friction takes spin; ROLLING_NEVER: it never rolls
     uint combine;       // COMBINE_*
-    uint unused_0, unused_1;
+    uint ignored;       // a bit for each of the first 32 materials whose particles this one's pass through
+    uint unused;
 };
 
 // Particles that are matched to a shape (UPP section 5). Symmetric matrices are diagonal (xx, yy, zz) and rest (xy,
@@ -180,19 +178,19 @@ STRUCT(Field)
 
 #if defined(VULKAN)
 
-#define ELEMENT(type, size)                                                                                            \
+#define ELEMENT(type, alignment)                                                                                       \
     layout(buffer_reference, scalar, buffer_reference_align = 16) buffer type##_buffer                                 \
     {                                                                                                                  \
         type data[];                                                                                                   \
     };
-#include "view.def"
+#include "data.def"
 
 layout(set = 0, binding = 0, scalar) uniform MoteView
 {
-#define BUFFER(type, name, capacity) type##_buffer name;
-#define EXTERNAL(type, name)         type##_buffer name;
-#define PARAMETER_ROW(type, name)    type name;
-#include "view.def"
+#define BUFFER(type, name, capacity, order, keep, render) type##_buffer name;
+#define EXTERNAL(type, name)                              type##_buffer name;
+#define PARAMETER_ROW(type, name)                         type name;
+#include "data.def"
 }
 view;
 
@@ -203,13 +201,13 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer vec4_halves
     u64vec2 data[];
 };
 
-vec4 load_vec4(vec4_buffer elements, uint index)
+vec4 load_one_vec4(vec4_buffer elements, uint index)
 {
     const u64vec2 halves = vec4_halves(elements).data[index];
     return uintBitsToFloat(uvec4(unpackUint2x32(halves.x), unpackUint2x32(halves.y)));
 }
 
-void store_vec4(vec4_buffer elements, uint index, vec4 value)
+void store_one_vec4(vec4_buffer elements, uint index, vec4 value)
 {
     const uvec4 bits = floatBitsToUint(value);
     vec4_halves(elements).data[index] = u64vec2(packUint2x32(bits.xy), packUint2x32(bits.zw));
@@ -225,60 +223,48 @@ uvec2 load_pair(uint_buffer elements, uint index)
     return unpackUint2x32(uint_pairs(elements).data[index >> 1]);
 }
 
-uvec2 load_uvec2(uvec2_buffer elements, uint index)
+uvec2 load_one_uvec2(uvec2_buffer elements, uint index)
 {
     return unpackUint2x32(uint_pairs(elements).data[index]);
 }
 
-// LOAD and STORE by the type of element.
-#define LOAD_float(elements, index)            elements.data[index]
-#define LOAD_uint(elements, index)             elements.data[index]
-#define LOAD_u64(elements, index)              elements.data[index]
-#define LOAD_uvec2(elements, index)            load_uvec2(elements, index)
-#define LOAD_vec4(elements, index)             load_vec4(elements, index)
-#define LOAD_Shape(elements, index)            elements.data[index]
-#define LOAD_Material(elements, index)         elements.data[index]
-#define LOAD_Cluster(elements, index)          elements.data[index]
-#define LOAD_Motion(elements, index)           elements.data[index]
-#define LOAD_Field(elements, index)            elements.data[index]
-#define STORE_float(elements, index, value)    elements.data[index] = value
-#define STORE_uint(elements, index, value)     elements.data[index] = value
-#define STORE_u64(elements, index, value)      elements.data[index] = value
-#define STORE_uvec2(elements, index, value)    elements.data[index] = value
-#define STORE_vec4(elements, index, value)     store_vec4(elements, index, value)
-#define STORE_Shape(elements, index, value)    elements.data[index] = value
-#define STORE_Material(elements, index, value) elements.data[index] = value
-#define STORE_Cluster(elements, index, value)  elements.data[index] = value
-#define STORE_Motion(elements, index, value)   elements.data[index] = value
-#define STORE_Field(elements, index, value)    elements.data[index] = value
+void store_one_uvec2(uvec2_buffer elements, uint index, uvec2 value)
+{
+    elements.data[index] = value;
+}
 
-#define BUFFER(type, name, capacity)                                                                                   \
+// LOAD and STORE by the type of element: of packed ones the functions above, of all others these.
+#define ELEMENT(type, alignment)                                                                                       \
+    type load_one_##type(type##_buffer elements, uint index)                                                           \
+    {                                                                                                                  \
+        return elements.data[index];                                                                                   \
+    }                                                                                                                  \
+    void store_one_##type(type##_buffer elements, uint index, type value)                                              \
+    {                                                                                                                  \
+        elements.data[index] = value;                                                                                  \
+    }
+#define PACKED_ELEMENT(type, alignment)
+#include "data.def"
+
+#define EXTERNAL(type, name) BUFFER(type, name, , , , )
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
     type load_##name(uint index)                                                                                       \
     {                                                                                                                  \
-        return LOAD_##type(view.name, index);                                                                          \
+        return load_one_##type(view.name, index);                                                                      \
     }                                                                                                                  \
     void store_##name(uint index, type value)                                                                          \
     {                                                                                                                  \
-        STORE_##type(view.name, index, value);                                                                         \
+        store_one_##type(view.name, index, value);                                                                     \
     }
-#define EXTERNAL(type, name)                                                                                           \
-    type load_##name(uint index)                                                                                       \
-    {                                                                                                                  \
-        return LOAD_##type(view.name, index);                                                                          \
-    }                                                                                                                  \
-    void store_##name(uint index, type value)                                                                          \
-    {                                                                                                                  \
-        STORE_##type(view.name, index, value);                                                                         \
-    }
-#include "view.def"
+#include "data.def"
 
 #else
 
 typedef struct MoteView {
-#define BUFFER(type, name, capacity) type *name;
-#define EXTERNAL(type, name)         type *name;
-#define PARAMETER_ROW(type, name)    type name;
-#include "view.def"
+#define BUFFER(type, name, capacity, order, keep, render) type *name;
+#define EXTERNAL(type, name)                              type *name;
+#define PARAMETER_ROW(type, name)                         type name;
+#include "data.def"
 } MoteView;
 
 #endif
