@@ -74,35 +74,34 @@ static void run_last_passes(MoteRenderer *renderer, const LastPasses *how, const
     memcpy(upload.mapped, colors, PIXELS * 4 * sizeof(float));
     buffer_flush(&renderer->device, &upload);
     const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = how->samples};
-    renderer->frame = (Frame){.view = VIEW_liquid, .picture = &picture};
+    const MoteRenderScene scene = {.picture = {.antialias = how->antialias, .saturation = how->saturation}};
+    renderer->frame = (Frame){.view = VIEW_liquid, .picture = &picture, .scene = &scene};
     FrameConstants *c = &renderer->frame.constants;
     c->width = WIDTH;
     c->height = HEIGHT;
     c->pixels = renderer->pixels.address;
     c->exposure = how->exposure;
-    c->saturation = how->saturation;
-    c->antialias = how->antialias;
     c->sample_count = how->samples;
 
     MUST(device_begin(&renderer->device));
     const VkCommandBuffer commands = renderer->device.commands;
     fill_color(renderer, &upload, commands);
     for (uint32_t sample = 0; sample < how->samples; sample++) {
-        c->sample_index = sample;
-        MUST(accumulate_record(renderer, renderer->states[PASS_accumulate], commands));
+        renderer->frame.sample = sample;
+        MUST(frame_record_pass(renderer, PASS_accumulate, commands));
         full_barrier(commands);
     }
-    MUST(tonemap_record(renderer, renderer->states[PASS_tonemap], commands));
+    MUST(frame_record_pass(renderer, PASS_tonemap, commands));
     full_barrier(commands);
-    MUST(finish_record(renderer, renderer->states[PASS_finish], commands));
+    MUST(frame_record_pass(renderer, PASS_finish, commands));
     full_barrier(commands);
-    memcpy(renderer->constants.mapped, c, sizeof *c);
-    buffer_flush(&renderer->device, &renderer->constants);
+    frame_flush_constants(renderer);
     MUST(device_submit(&renderer->device));
     buffer_invalidate(&renderer->device, &renderer->pixels);
     memcpy(out, renderer->pixels.mapped, PIXELS * sizeof *out);
     buffer_destroy(&renderer->device, &upload);
     renderer->frame.picture = NULL;
+    renderer->frame.scene = NULL;
 }
 
 static void test_equal_samples(void **state)

@@ -5,6 +5,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "occlusion.glsl"
+#include "passes/occlusion.h"
+PASS_CONSTANTS(OcclusionConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 samples, 1 takes the mean, 2 darkens the scene by it
 
@@ -44,7 +46,7 @@ vec3 normal_at(ivec2 texel, vec3 point)
 
 float light_left(ivec2 texel, ivec2 half_texel, float z)
 {
-    const float reach = min(frame.focal * frame.occlusion_radius / z, LARGEST); // pixels
+    const float reach = min(frame.focal * occlusion_radius() / z, LARGEST); // pixels
     if (reach < 2.0) {
         return 1.0;
     }
@@ -70,18 +72,18 @@ void take_sample(ivec2 half_texel)
 {
     const ivec2 texel = min(2 * half_texel, ivec2(frame.width, frame.height) - 1);
     const float z = scene_view_z(texel);
-    frame.occlusion_samples.at[occlusion_place(half_texel)] = vec2(isinf(z) ? 1.0 : light_left(texel, half_texel, z), z);
+    pass.samples.at[occlusion_place(half_texel)] = vec2(isinf(z) ? 1.0 : light_left(texel, half_texel, z), z);
 }
 
 void take_mean(ivec2 half_texel)
 {
-    const vec2 own = frame.occlusion_samples.at[occlusion_place(half_texel)];
+    const vec2 own = pass.samples.at[occlusion_place(half_texel)];
     float sum = own.x, weight = 1.0;
     if (!isinf(own.y)) {
-        const float near = 0.5 * frame.occlusion_radius + 0.01 * own.y;
+        const float near = 0.5 * occlusion_radius() + 0.01 * own.y;
         for (int y = -1; y <= 2; y++) {
             for (int x = -1; x <= 2; x++) {
-                const vec2 other = frame.occlusion_samples.at[occlusion_place(half_texel + ivec2(x, y))];
+                const vec2 other = pass.samples.at[occlusion_place(half_texel + ivec2(x, y))];
                 const float w = abs(other.y - own.y) < near && (x != 0 || y != 0) ? 1.0 : 0.0;
                 sum += w * other.x;
                 weight += w;

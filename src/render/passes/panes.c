@@ -3,9 +3,7 @@
 // where it is not.
 #include "render/passes/panes.h"
 
-#include "base/error.h"
 #include <math.h>
-#include <stdlib.h>
 
 static MoteResult create_pipelines(MoteRenderer *renderer, Panes *panes, uint32_t samples, bool tested)
 {
@@ -44,13 +42,8 @@ static void destroy_pipelines(MoteRenderer *renderer, Panes *panes)
     }
 }
 
-MoteResult panes_create(MoteRenderer *renderer, bool near_sides, void **state)
+MoteResult panes_create(MoteRenderer *renderer, Panes *panes, bool near_sides)
 {
-    Panes *panes = calloc(1, sizeof *panes);
-    *state = panes;
-    if (panes == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
     panes->near_sides = near_sides;
     return create_pipelines(renderer, panes, mote_renderer_multisampling(renderer, USUAL_SAMPLES), false);
 }
@@ -176,10 +169,7 @@ MoteResult panes_record(MoteRenderer *renderer, Panes *panes, const Picture *tar
     return MOTE_OK;
 }
 
-void panes_destroy(MoteRenderer *renderer, Panes *panes)
+void panes_destroy(MoteRenderer *renderer, void *state)
 {
-    if (panes != NULL) {
-        destroy_pipelines(renderer, panes);
-        free(panes);
-    }
+    destroy_pipelines(renderer, state);
 }
