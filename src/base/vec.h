@@ -24,7 +24,7 @@ static inline MoteVec3 vec3_scale(MoteVec3 a, float s)
 }
 
 // a + s b
-static inline MoteVec3 vec3_mul_add(MoteVec3 a, float s, MoteVec3 b)
+static inline MoteVec3 vec3_add_scaled(MoteVec3 a, MoteVec3 b, float s)
 {
     return (MoteVec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
 }
@@ -102,7 +102,7 @@ static inline DVec3 dvec3_scale(DVec3 a, double s)
 }
 
 // a + s b
-static inline DVec3 dvec3_mul_add(DVec3 a, double s, DVec3 b)
+static inline DVec3 dvec3_add_scaled(DVec3 a, DVec3 b, double s)
 {
     return (DVec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
 }

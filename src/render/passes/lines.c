@@ -4,6 +4,7 @@
 #include "render/shape_mesh.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,7 +38,7 @@ static MoteVec3 vector(float x, float y, float z)
 
 static vec4 place(const Pen *pen, MoteVec3 local, float opacity)
 {
-    const MoteVec3 r = shape_rotate(pen->pose.rotation, local), p = pen->pose.position;
+    const MoteVec3 r = vec3_rotate(pen->pose.rotation, local), p = pen->pose.position;
     return (vec4){r.x + p.x, r.y + p.y, r.z + p.z, opacity};
 }
 
@@ -121,8 +122,7 @@ static void draw_plane(Pen *pen, const MoteCamera *camera)
     const MoteVec3 p = pen->pose.position;
     const MoteQuaternion q = pen->pose.rotation;
     const MoteVec3 target =
-        shape_rotate((MoteQuaternion){-q.x, -q.y, -q.z, q.w},
-                     vector(camera->target.x - p.x, camera->target.y - p.y, camera->target.z - p.z));
+        vec3_rotate(quat_conjugate(q), vector(camera->target.x - p.x, camera->target.y - p.y, camera->target.z - p.z));
     const float x0 = roundf(target.x / step) * step, z0 = roundf(target.z / step) * step; // lines stay where they are
     const float reach = step * (GRID_LINES / 2);
     for (int k = 0; k < GRID_LINES; k++) {

@@ -3,6 +3,7 @@
 // where it is not.
 #include "render/passes/panes.h"
 
+#include "base/vec.h"
 #include <math.h>
 
 static MoteResult create_pipelines(MoteRenderer *renderer, Panes *panes, uint32_t samples, bool tested)
@@ -61,7 +62,7 @@ static void grow_bounds(const MoteRenderer *renderer, const MoteTransform *pose,
     for (uint32_t corner = 0; corner < 8; corner++) {
         const MoteVec3 local = {corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y,
                                 corner & 4 ? half.z : -half.z};
-        const MoteVec3 turned = shape_rotate(pose->rotation, local), at = pose->position;
+        const MoteVec3 turned = vec3_rotate(pose->rotation, local), at = pose->position;
         const MoteVec3 p = {at.x + turned.x, at.y + turned.y, at.z + turned.z};
         const float w = m[3] * p.x + m[7] * p.y + m[11] * p.z + m[15];
         bounds->unknown = bounds->unknown || w < renderer->frame.constants.near_plane;
