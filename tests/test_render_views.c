@@ -2,6 +2,7 @@
 #include "render_fixture.h"
 
 #include "render/frame.h"
+#include "render/passes/views.h"
 #include "render_views.h"
 
 enum { WIDTH = 160, HEIGHT = 120, PIXELS = WIDTH * HEIGHT };
@@ -463,8 +464,9 @@ static void test_odd_cases(void **state)
     }
     MUST(mote_world_write_channel(test->world, "heat", values));
     draw(renderer, test, "channel:heat", 1);
-    expect_near(renderer->frame.constants.view_lowest, 6.65, 1e-4, "the range's beginning");
-    expect_near(renderer->frame.constants.view_highest, 7.35, 1e-4, "the range's end");
+    const Legend legend = view_legend(renderer);
+    expect_near(legend.lowest, 6.65, 1e-4, "the range's beginning");
+    expect_near(legend.highest, 7.35, 1e-4, "the range's end");
 
     const MotePicture wrong = {.width = WIDTH, .height = HEIGHT, .samples = 1, .view = "channel:cold"};
     assert_int_equal(mote_renderer_draw(renderer, test->world, &test->scene, &wrong), MOTE_ERROR_INPUT);

@@ -291,7 +291,9 @@ MoteResult simple_pass_create(MoteRenderer *renderer, SimplePass *pass, const Si
     MOTE_ASSERT(count <= SIMPLE_PIPELINES);
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
-        result = pipeline_create_compute(renderer, shaders[i].shader, shaders[i].values, 4, &pass->pipelines[i]);
+        if (pass->pipelines[i] == VK_NULL_HANDLE) {
+            result = pipeline_create_compute(renderer, shaders[i].shader, shaders[i].values, 4, &pass->pipelines[i]);
+        }
     }
     return result;
 }

@@ -193,6 +193,7 @@ typedef struct SimpleShader {
     const char *shader;
     uint32_t values[4]; // specialisation constants
 } SimpleShader;
+// Keeps pipelines that are there: `record` may call it where most pictures do without the pass.
 MoteResult simple_pass_create(MoteRenderer *renderer, SimplePass *pass, const SimpleShader *shaders, uint32_t count);
 void simple_pass_destroy(MoteRenderer *renderer, void *state);
 
