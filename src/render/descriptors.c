@@ -72,6 +72,27 @@ static const SamplerRow sampler_rows[SAMPLER_COUNT] = {
 #include "render/resources.def"
 };
 
+// The table may grow beyond what a small device lets a shader see.
+static MoteResult check_limits(const MoteRenderer *renderer)
+{
+    const VkPhysicalDeviceLimits *limits = &renderer->device.limits;
+    uint32_t sampled = 0, stored = 0;
+    for (uint32_t i = 0; i < BINDING_COUNT; i++) {
+        sampled += binding_rows[i].type == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
+        stored += binding_rows[i].type == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+    }
+    if (sampled > limits->maxPerStageDescriptorSampledImages || stored > limits->maxPerStageDescriptorStorageImages ||
+        BINDING_COUNT > limits->maxPerStageResources) {
+        return mote_fail(
+            MOTE_ERROR_UNAVAILABLE,
+            "%s lets a shader see %u sampled and %u stored images, %u resources in all: expected %u, %u and %u",
+            renderer->device.info.name, limits->maxPerStageDescriptorSampledImages,
+            limits->maxPerStageDescriptorStorageImages, limits->maxPerStageResources, sampled, stored,
+            (uint32_t)BINDING_COUNT);
+    }
+    return MOTE_OK;
+}
+
 static VkResult create_samplers(MoteRenderer *renderer)
 {
     VkResult result = VK_SUCCESS;
@@ -143,6 +164,10 @@ static VkResult create_set(MoteRenderer *renderer)
 
 MoteResult descriptors_create(MoteRenderer *renderer)
 {
+    const MoteResult fits = check_limits(renderer);
+    if (fits != MOTE_OK) {
+        return fits;
+    }
     VkResult result = create_samplers(renderer);
     result = result == VK_SUCCESS ? create_layouts(renderer) : result;
     result = result == VK_SUCCESS ? create_set(renderer) : result;

@@ -179,25 +179,13 @@ static MoteResult set_particles(MoteRenderer *renderer)
     return result;
 }
 
-// How solids are drawn: which particles, and whether meshes are.
-static void set_solids(MoteRenderer *renderer)
+// Which solid particles there are to draw; passes that draw solids add theirs (Pass.prepare).
+static void set_solids(Frame *frame)
 {
-    Frame *frame = &renderer->frame;
-    const MoteRenderScene *scene = frame->scene;
     FrameConstants *c = &frame->constants;
     c->solid_radius = frame->solver.solid_radius;
     c->has_solids = frame->solver.has_solids && frame->solver.particle_count > 0;
     frame->grains = c->has_solids != 0 && !frame->spheres;
-    c->has_bodies = frame->grains;
-    frame->solid_reach = c->has_solids != 0 ? c->solid_radius : 0.0f;
-    for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const MoteRenderInstance *instance = &scene->instances[i];
-        const MeshRange *mesh = &renderer->meshes.meshes[instance->mesh];
-        if (body_is_drawn(&renderer->meshes, frame, instance)) {
-            c->has_bodies |= instance->look == MOTE_LOOK_SOLID || instance->look == MOTE_LOOK_AUTO;
-            frame->solid_reach = mesh->member_count > 0 ? fmaxf(frame->solid_reach, mesh->reach) : frame->solid_reach;
-        }
-    }
 }
 
 // A pixel of a debug view or of a layer is of one thing, and pictures of many samples have smooth edges by themselves:
@@ -298,7 +286,7 @@ MoteResult frame_set_constants(MoteRenderer *renderer)
     c->shadow_size = SUN_SIZE;
     set_liquid(c, &frame->scene->liquid, frame);
     set_sky_and_ground(c, frame->scene);
-    set_solids(renderer);
+    set_solids(frame);
     MoteResult result = frame_prepare_passes(renderer);
     if (result != MOTE_OK) {
         return result;

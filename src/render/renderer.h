@@ -115,10 +115,10 @@ struct MoteRenderer {
 // ---- What a pass is (passes/NAME.c) ----
 
 // Every hook but `record` may be NULL. `state` is the pass's own: state_bytes of zeros before `create`, NULL if it has
-// none. Whatever create did, also where it failed, destroy undoes.
+// none, and then there is no create and destroy. Whatever create did, also where it failed, destroy undoes.
 //   create   makes pipelines and what does not depend on the picture.
 //   prepare  once a picture, before the frame's images are made: where a pass says that it will draw into the scene
-//            (has_bodies, edges and solid_reach of the frame; all else of the frame is not there yet).
+//            (has_bodies, edges and solid_reach of the frame; camera, sun and addresses are not there yet).
 //   record   is called outside of rendering, with the frame's barriers done; it may create what depends on the frame's
 //            size. Skipping itself is for the pass to decide: recording nothing is fine.
 typedef struct Pass {

@@ -3,6 +3,8 @@
 // same images, without clearing them.
 #include "render/renderer.h"
 
+#include <math.h>
+
 enum {
     BODY, // meshes,
     OPEN, // and those whose triangles are seen from both sides
@@ -51,6 +53,24 @@ static MoteResult create(MoteRenderer *renderer, void *state)
     return create_pipelines(renderer, state, mote_renderer_multisampling(renderer, USUAL_SAMPLES));
 }
 
+static MoteResult prepare(MoteRenderer *renderer, void *state)
+{
+    (void)state;
+    Frame *frame = &renderer->frame;
+    FrameConstants *c = &frame->constants;
+    c->has_bodies |= frame->grains;
+    frame->solid_reach = fmaxf(frame->solid_reach, c->has_solids != 0 ? c->solid_radius : 0.0f);
+    for (uint32_t i = 0; i < frame->scene->instance_count; i++) {
+        const MoteRenderInstance *instance = &frame->scene->instances[i];
+        const MeshRange *mesh = &renderer->meshes.meshes[instance->mesh];
+        if (body_is_drawn(&renderer->meshes, frame, instance)) {
+            c->has_bodies |= instance->look == MOTE_LOOK_SOLID || instance->look == MOTE_LOOK_AUTO;
+            frame->solid_reach = mesh->member_count > 0 ? fmaxf(frame->solid_reach, mesh->reach) : frame->solid_reach;
+        }
+    }
+    return MOTE_OK;
+}
+
 // Materials go, where there is one sample a pixel, into the picture to be, which nobody needs before the composite
 // pass.
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -93,4 +113,5 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     return MOTE_OK;
 }
 
-const Pass bodies_pass = {.state_bytes = sizeof(BodiesPass), .create = create, .record = record, .destroy = destroy};
+const Pass bodies_pass = {
+    .state_bytes = sizeof(BodiesPass), .create = create, .prepare = prepare, .record = record, .destroy = destroy};
