@@ -1,5 +1,5 @@
 // render_shared.h - what C and GLSL both know of a frame. Scalar layout: 8-byte addresses first, then floats and uints,
-// so that neither language pads anything; src/render/frame.c asserts the size.
+// so that neither language pads anything. What a single pass needs is in shaders/passes/NAME.h.
 #ifndef MOTE_RENDER_SHARED_H
 #define MOTE_RENDER_SHARED_H
 
@@ -15,9 +15,11 @@ typedef struct mat4 {
     float columns[16];
 } mat4;
 typedef uint32_t uint;
-#define ADDRESS(type) uint64_t
+#define ADDRESS(type)       uint64_t
+#define SHARED_STRUCT(name) typedef struct name name;
 #else
 #define ADDRESS(type) type
+#define SHARED_STRUCT(name)
 layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Vec4Array
 {
     vec4 at[];
@@ -39,6 +41,13 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer UintTarget
     uint at[];
 };
 #endif
+
+// A row of resources.def has two bindings: this one, and the next, which storage images have. FIRST_ROW() says where
+// the lines begin to count.
+#define ROW_BINDING (2 * (__LINE__ - FIRST_LINE))
+
+#define PASS_CONSTANTS_BYTES 1024 // of a pass's constants; a multiple of every device's alignment of uniform blocks
+#define PUSH_CONSTANTS_BYTES 128  // what every device has
 
 // What a phase's particles are made of, or a collider.
 struct Material {
@@ -141,7 +150,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Vec2Target
 #endif
 
 #define SOLID_RECTS   8
-#define BLOCKERS      8
 #define SKY_HARMONICS 9 // numbers a colour that irradiance from the sky is a polynomial of
 
 // One a picture and sample. View space has x right, y up and z along the view direction; a point of it is at pixel
@@ -154,21 +162,11 @@ struct FrameConstants {
     ADDRESS(UintArray) neighbour_counts;
     ADDRESS(UintArray) neighbour_starts; // blocks of 8
     ADDRESS(UintArray) neighbours;
-    ADDRESS(FloatArray) channel;    // the one that is shown, channel_components a particle
-    ADDRESS(Vec4Target) ellipsoids; // three a particle: rows of (axes | centre): axis k is (row0[k], row1[k], row2[k])
-    ADDRESS(UintTarget) visible;    // how many particles can be in front, then their indices, in any order
-    ADDRESS(UintTarget) splats;     // as grain_splats, of the liquid; for compute splats
-    ADDRESS(UintTarget) smooth_planes;  // two planes of bits of floats, a value a pixel
-    ADDRESS(UintTarget) thickness_sums; // fixed point, THICKNESS_UNIT; thickness_channels a texel, level after level
-    ADDRESS(UintTarget) light_sums;     // as seen from the sun: the bits of the first depth a texel, then sums
-    ADDRESS(UintTarget) display;        // as pixels, before edges are smoothed; alpha is the luma
-    ADDRESS(UintTarget) pixels;         // the finished picture: two uints, 16 bits a component
-    ADDRESS(UintTarget) layers;         // LAYER_FLOATS a pixel: color (4), depth, normal (3), thickness, id
+    ADDRESS(FloatArray) channel; // the one that is shown, channel_components a particle
     ADDRESS(MaterialArray) materials;
-    ADDRESS(Vec4Target) sky_sums;  // of the environment pass: what sky.glsl's SkyBlock has, then the same for each row
     ADDRESS(UintArray) sky_pixels; // of a sky from a file: two uints of halves, sky_width x sky_height
     ADDRESS(ShapeVertexArray) shape_vertices;
-    ADDRESS(ShapeArray) shapes;             // shape_count of them
+    ADDRESS(ShapeArray) shapes;             // colliders
     ADDRESS(UintArray) group_materials;     // group_count of them: rows of materials
     ADDRESS(UintArray) members;             // of bodies, as MoteRenderView has them
     ADDRESS(UintArray) member_slots;        // member_count of them
@@ -176,17 +174,10 @@ struct FrameConstants {
     ADDRESS(Vec4Array) cluster_rotations;   // cluster_count of them
     ADDRESS(UintArray) dressed;             // not 0 a member that a mesh is drawn for; nobody's if dressed_count is 0
     ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
-    ADDRESS(SkinBindingArray) mesh_bindings;
-    ADDRESS(UintArray) mesh_triangles; // three vertices of their mesh each
-    ADDRESS(UintArray) mesh_adjacency; // which triangles are around a vertex: MeshLevel of mesh_set.h
+    ADDRESS(UintArray) mesh_triangles;      // three vertices of their mesh each
     ADDRESS(MeshInstanceArray) instances;
-    ADDRESS(BodyVertexTarget) body_vertices; // of all instances
-    ADDRESS(UintTarget) grains;              // how many solid particles are drawn as spheres, then their indices
-    ADDRESS(UintTarget) grain_map;           // as seen from the sun: bits of the first depth, 0..1, a texel
-    ADDRESS(UintTarget)
-    grain_splats; // bits of the nearest view z a pixel, then who is there, index + 1, then as nearest.glsl says
-    ADDRESS(Vec2Target) occlusion_samples; // a pixel of half resolution: light left of the sky's, view z
-    ADDRESS(Vec2Target) occlusion_means;   // the same without noise
+#define BUFFER_ROW(type, name) ADDRESS(type) name;
+#include "render/resources.def"
 
     mat4 view_projection;    // clip z is near_plane, w is view z: reversed, without a far plane
     mat4 sun_projection;     // from the world into the sun's maps: x and y in -1..1, z in 0..1 away from the sun
@@ -195,57 +186,35 @@ struct FrameConstants {
     vec4 sun_direction;      // towards the sun; w is the tangent of its angular radius
     vec4 sun_radiance;       // irradiance of a surface that faces it; w unused
     vec4 sun_map;      // metres: half the width, half the height, the depth of the sun's maps; w is a texel's width
-    vec4 sky_color;    // rgb times brightness; w is haze
     vec4 ground_color; // w is the ground's height
-    vec4 grid_color;   // w is metres between grid lines, 0 for none
-    vec4 solid_rects[SOLID_RECTS];  // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
-    vec4 liquid_rect;               // the same of the liquid
-    vec4 blocker_spheres[BLOCKERS]; // how far blockers darken the ground: centre, radius
-    Shape blockers[BLOCKERS];       // solids that darken the ground near them, as many as have room
-    vec4 ground_centre;             // where it is most opaque; w is the distance at which it has faded away
-    vec2 centre;                    // pixels, jitter included
-    float focal;                    // pixels
-    float near_plane;               // m
-    float spacing, support;         // m
-    float radius, isolated_radius;  // m, of a drawn particle
-    float centre_smoothing, stretch;
-    float curvature_step;
-    float smoothing_radius; // m, one sigma
-    float smoothing_depth;  // m
-    float refraction;
+    vec4 solid_rects[SOLID_RECTS]; // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
+    vec4 liquid_rect;              // the same of the liquid
+    vec4 ground_centre;            // where it is most opaque; w is the distance at which it has faded away
+    vec2 centre;                   // pixels, jitter included
+    float focal;                   // pixels
+    float near_plane;              // m
+    float spacing, support;        // m
     float liquid_shadow;
-    float exposure; // factor
-    float saturation;
-    float view_lowest, view_highest; // range of the colour map
-    float sky_turn;                  // radians
-    float sky_brightness;            // in sky_color, too
-    uint isolated_below;             // neighbours
-    uint anisotropy;
+    float exposure;       // factor
+    float sky_turn;       // radians
+    float sky_brightness; // in sky_color, too
+    float solid_radius;   // m, of a solid particle
     uint width, height;
     uint particle_count;
     uint material_count;
     uint liquid_material;    // row of the first material that a liquid can have
     uint thickness_channels; // 1, or 4 where phases differ: rgb optical depth and metres
     uint sky_kind, ground_visible;
-    uint view; // VIEW_* of views.def
-    uint sample_index, sample_count;
-    uint antialias;
-    uint edge_samples; // a pixel of color_samples and depth_samples; 0 where no solid has an edge in them
+    uint sample_count;
     uint channel_components;
     uint shadow_size; // texels
-    uint dimensions;
-    uint shape_count;
-    uint solid_rect_count, blocker_count;
+    uint solid_rect_count;
     uint sky_width, sky_height; // of sky_pixels
-    float solid_radius;         // m, of a solid particle
-    float solid_reach;          // m, how far solids go beyond the centres of particles
-    float occlusion_radius;     // m
     uint has_solids;            // whether there can be solid particles
-    uint has_grains;            // whether solid particles are drawn as spheres of the scene
-    uint has_occlusion;         // whether occlusion_means are there
     uint has_bodies;            // whether grains or meshes are drawn, in scene_normals as in scene_depth
     uint member_count, cluster_count, dressed_count, group_count;
 };
+SHARED_STRUCT(FrameConstants)
 
 #define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in

@@ -148,6 +148,7 @@ typedef struct MotePictureLook {
                             // of two that the device has is used. Pictures of many samples have no need of it.
     float saturation;       // 1 leaves colours as they are
     bool occlusion;         // less light from the sky where grains and bodies are close to each other, or to anything
+    float outline;          // pixels, width of dark lines around liquid and solids and along creases; 0 is none
 } MotePictureLook;
 
 // What a phase's particles, or a collider, are made of: a `materials` entry.

@@ -16,7 +16,7 @@ declare -A allowed=(
     [src/scene]="base solver geometry image"
     [src/image]="base"
     [src/geometry]="base"
-    [src/render]="base image shaders"
+    [src/render]="base image shaders shaders/passes"
     [src/viewer]="base scene image"
     [src/cli]="base scene image viewer"
 )

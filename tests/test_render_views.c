@@ -2,6 +2,7 @@
 #include "render_fixture.h"
 
 #include "render/frame.h"
+#include "render/passes/views.h"
 #include "render_views.h"
 
 enum { WIDTH = 160, HEIGHT = 120, PIXELS = WIDTH * HEIGHT };
@@ -74,35 +75,34 @@ static void run_last_passes(MoteRenderer *renderer, const LastPasses *how, const
     memcpy(upload.mapped, colors, PIXELS * 4 * sizeof(float));
     buffer_flush(&renderer->device, &upload);
     const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = how->samples};
-    renderer->frame = (Frame){.view = VIEW_liquid, .picture = &picture};
+    const MoteRenderScene scene = {.picture = {.antialias = how->antialias, .saturation = how->saturation}};
+    renderer->frame = (Frame){.view = VIEW_liquid, .picture = &picture, .scene = &scene};
     FrameConstants *c = &renderer->frame.constants;
     c->width = WIDTH;
     c->height = HEIGHT;
     c->pixels = renderer->pixels.address;
     c->exposure = how->exposure;
-    c->saturation = how->saturation;
-    c->antialias = how->antialias;
     c->sample_count = how->samples;
 
     MUST(device_begin(&renderer->device));
     const VkCommandBuffer commands = renderer->device.commands;
     fill_color(renderer, &upload, commands);
     for (uint32_t sample = 0; sample < how->samples; sample++) {
-        c->sample_index = sample;
-        MUST(accumulate_record(renderer, renderer->states[PASS_accumulate], commands));
+        renderer->frame.sample = sample;
+        MUST(frame_record_pass(renderer, PASS_accumulate, commands));
         full_barrier(commands);
     }
-    MUST(tonemap_record(renderer, renderer->states[PASS_tonemap], commands));
+    MUST(frame_record_pass(renderer, PASS_tonemap, commands));
     full_barrier(commands);
-    MUST(finish_record(renderer, renderer->states[PASS_finish], commands));
+    MUST(frame_record_pass(renderer, PASS_finish, commands));
     full_barrier(commands);
-    memcpy(renderer->constants.mapped, c, sizeof *c);
-    buffer_flush(&renderer->device, &renderer->constants);
+    frame_flush_constants(renderer);
     MUST(device_submit(&renderer->device));
     buffer_invalidate(&renderer->device, &renderer->pixels);
     memcpy(out, renderer->pixels.mapped, PIXELS * sizeof *out);
     buffer_destroy(&renderer->device, &upload);
     renderer->frame.picture = NULL;
+    renderer->frame.scene = NULL;
 }
 
 static void test_equal_samples(void **state)
@@ -464,8 +464,9 @@ static void test_odd_cases(void **state)
     }
     MUST(mote_world_write_channel(test->world, "heat", values));
     draw(renderer, test, "channel:heat", 1);
-    expect_near(renderer->frame.constants.view_lowest, 6.65, 1e-4, "the range's beginning");
-    expect_near(renderer->frame.constants.view_highest, 7.35, 1e-4, "the range's end");
+    const Legend legend = view_legend(renderer);
+    expect_near(legend.lowest, 6.65, 1e-4, "the range's beginning");
+    expect_near(legend.highest, 7.35, 1e-4, "the range's end");
 
     const MotePicture wrong = {.width = WIDTH, .height = HEIGHT, .samples = 1, .view = "channel:cold"};
     assert_int_equal(mote_renderer_draw(renderer, test->world, &test->scene, &wrong), MOTE_ERROR_INPUT);

@@ -3,6 +3,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "passes/anisotropy.h"
+PASS_CONSTANTS(AnisotropyConstants)
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint SOLIDS = 0u; // whether there can be solid particles: they are no part of the liquid
 layout(constant_id = 1) const uint SPHERES = 0u; // a sphere for every particle, solids too
@@ -63,8 +65,8 @@ void main()
     if (solid && SPHERES == 0u) {
         return;
     }
-    if (frame.anisotropy == 0u) {
-        store(i, x, mat3(solid ? frame.solid_radius : frame.radius));
+    if (pass.anisotropy == 0u) {
+        store(i, x, mat3(solid ? frame.solid_radius : pass.radius));
         show(i);
         return;
     }
@@ -87,14 +89,14 @@ void main()
         diagonal += w * d * d;
         mixed += w * d.yzx * d.zxy;
     }
-    if (near < frame.isolated_below) {
-        store(i, x, mat3(frame.isolated_radius));
+    if (near < pass.isolated_below) {
+        store(i, x, mat3(pass.isolated_radius));
         show(i);
         return;
     }
     const vec3 mean = first / weight;
     const float lopsided = length(mean) * inverse_support; // about 0.2 on a flat surface, noise inside
-    if (lopsided > 0.08 || near < 18u || frame.radius < 0.75 * frame.spacing) {
+    if (lopsided > 0.08 || near < 18u || pass.radius < 0.75 * frame.spacing) {
         show(i);
     }
     const vec3 dd = diagonal / weight - mean * mean, mm = mixed / weight - mean.yzx * mean.zxy;
@@ -105,8 +107,8 @@ void main()
     const float inside = 1.0 / (frame.support * sqrt(0.15));
     vec3 deviation = sqrt(max(vec3(covariance[0][0], covariance[1][1], covariance[2][2]), vec3(0.0))) * inside;
     const float longest = max(deviation.x, max(deviation.y, deviation.z));
-    deviation = clamp(deviation, vec3(longest / frame.stretch), vec3(max(longest, 1e-3)));
-    const vec3 radii = frame.radius * min(deviation, vec3(1.5));
-    store(i, x + frame.centre_smoothing * mean,
+    deviation = clamp(deviation, vec3(longest / pass.stretch), vec3(max(longest, 1e-3)));
+    const vec3 radii = pass.radius * min(deviation, vec3(1.5));
+    store(i, x + pass.centre_smoothing * mean,
           mat3(directions[0] * radii.x, directions[1] * radii.y, directions[2] * radii.z));
 }

@@ -6,6 +6,8 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "occlusion.glsl"
+#include "passes/composite.h"
+PASS_CONSTANTS(CompositeConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 
 // 1 / z of the smoothed surface next to a texel; the texel's own where there is an edge between.
@@ -67,10 +69,10 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
     const vec3 direction = normalize(pixel_direction(pixel));
     const vec3 point = world_point_at(pixel, z);
     const float facing = clamp(-dot(direction, normal), 0.0, 1.0);
-    const float f0 = pow((frame.refraction - 1.0) / (frame.refraction + 1.0), 2.0);
+    const float f0 = pow((pass.refraction - 1.0) / (pass.refraction + 1.0), 2.0);
     const float fresnel = f0 + (1.0 - f0) * pow(1.0 - facing, 5.0);
 
-    const vec3 refracted = refract(direction, normal, 1.0 / frame.refraction);
+    const vec3 refracted = refract(direction, normal, 1.0 / pass.refraction);
     // At most as far as the liquid's own scale: a deep pool bends what is near its surface, not what is miles away.
     const vec3 background = behind(point, refracted, min(thickness.a, 8.0 * frame.support), z, texel);
     const vec3 transmittance = exp(-thickness.rgb);
@@ -95,11 +97,11 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
 vec4 samples_in_front(ivec2 texel, float z)
 {
     vec4 sum = vec4(0.0);
-    for (int k = 0; k < int(frame.edge_samples); k++) {
+    for (int k = 0; k < int(pass.edge_samples); k++) {
         const float own = frame.near_plane / texelFetch(depth_samples_image, texel, k).x;
         for (uint front = own < z ? 1u : 0u; front > 0u; front--) { // software drivers skip loops, not branches
             vec4 light = texelFetch(color_samples_image, texel, k);
-            if (frame.has_occlusion != 0u) {
+            if (pass.has_occlusion != 0u) {
                 light = occluded(light, occlusion_left(texel, own));
             }
             sum += vec4(light.rgb, 1.0);
@@ -117,8 +119,8 @@ void main()
     const float z = texelFetch(smooth_depth_image, texel, 0).x;
     vec4 in_front = vec4(0.0);
     bool hidden = isinf(z);
-    if (frame.edge_samples > 0u) {
-        in_front = hidden ? in_front : samples_in_front(texel, z) / float(frame.edge_samples);
+    if (pass.edge_samples > 0u) {
+        in_front = hidden ? in_front : samples_in_front(texel, z) / float(pass.edge_samples);
         hidden = hidden || in_front.w == 1.0;
     } else {
         hidden = hidden || z > scene_view_z(texel);

@@ -1,7 +1,7 @@
 // environment.comp - the sky as a map, and the light that comes from it. In steps, since what lies below the horizon is
 // lit by what is above it:
 //   SKY     the map: computed, one colour, or a picture
-//   ROWS    harmonics of each row of the map, from the top to push.rows
+//   ROWS    harmonics of each row of the map, from the top to rows
 //   TOTAL   their sum, as the polynomial that sky_irradiance() takes
 //   GROUND  the lit ground below the horizon
 // Sums go in a fixed order: the same light every time.
@@ -9,13 +9,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "sky_picture.glsl"
+#include "passes/environment.h"
+PASS_CONSTANTS(EnvironmentConstants)
+PUSH_CONSTANTS(EnvironmentPush)
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u;
-layout(push_constant) uniform Push
-{
-    uint rows;
-} push;
-
 const uint SKY = 0u, ROWS = 1u, TOTAL = 2u, GROUND = 3u;
 const float PI = 3.14159265;
 const float BRIGHTEST = 64.0; // of a picture: what is brighter is the sun, which the scene has as a light of its own
@@ -53,7 +51,7 @@ float forward_scatter(float cosine, float g)
 // lights the sky from elsewhere.
 vec3 clear_sky(vec3 direction)
 {
-    const float haze = frame.sky_color.w;
+    const float haze = pass.sky_color.w;
     const vec3 air = vec3(0.075, 0.145, 0.33); // Rayleigh's at sea level, and some for light scattered twice, less blue
     const float dust = 0.012 + 0.08 * haze + 0.9 * haze * haze * haze;
     const float brightest = max(max(frame.sun_radiance.r, frame.sun_radiance.g), max(frame.sun_radiance.b, 1e-6));
@@ -99,7 +97,7 @@ vec3 sky_at(vec2 texel)
         return picture_sky(texel);
     }
     if (frame.sky_kind == 2u) { // MOTE_SKY_COLOR
-        return frame.sky_color.rgb;
+        return pass.sky_color.rgb;
     }
     const float below = max(-direction.y, 0.0); // haze that gets darker, where no ground is drawn
     const vec3 above = normalize(vec3(direction.x, max(direction.y, 0.006), direction.z));
@@ -132,7 +130,7 @@ void sum_row(uint row)
     const float top = PI * float(row) / float(size.y), bottom = PI * float(row + 1u) / float(size.y);
     const float solid_angle = 2.0 * PI / float(size.x) * (cos(top) - cos(bottom));
     for (uint k = 0u; k < uint(SKY_HARMONICS); k++) {
-        frame.sky_sums.at[uint(SKY_HARMONICS) * (row + 1u) + k] = vec4(sums[k] * solid_angle, 0.0);
+        pass.sums.at[uint(SKY_HARMONICS) * (row + 1u) + k] = vec4(sums[k] * solid_angle, 0.0);
     }
 }
 
@@ -142,17 +140,17 @@ void sum_rows(uint k)
 {
     vec3 sum = vec3(0.0);
     for (uint row = 0u; row < uint(map_size().y); row++) {
-        sum += frame.sky_sums.at[uint(SKY_HARMONICS) * (row + 1u) + k].rgb;
+        sum += pass.sums.at[uint(SKY_HARMONICS) * (row + 1u) + k].rgb;
     }
     const float weight = k == 0u ? 0.25 : k < 4u ? 0.5 : k < 7u ? 15.0 / 16.0 : k == 7u ? 5.0 / 64.0 : 15.0 / 64.0;
-    frame.sky_sums.at[k] = vec4(sum * weight, 0.0);
+    pass.sums.at[k] = vec4(sum * weight, 0.0);
 }
 
 // ---- The ground ----
 
 vec3 ground_at(ivec2 texel)
 {
-    const vec3 sky = frame.sky_sums.at[0].rgb + frame.sky_sums.at[2].rgb + 2.0 * frame.sky_sums.at[7].rgb; // from above
+    const vec3 sky = pass.sums.at[0].rgb + pass.sums.at[2].rgb + 2.0 * pass.sums.at[7].rgb; // from above
     const vec3 light = sky + frame.sun_radiance.rgb * max(frame.sun_direction.y, 0.0);
     const vec3 horizon = imageLoad(environment_store, ivec2(texel.x, map_size().y / 2 - 1)).rgb;
     const float below = -texel_direction(vec2(texel) + 0.5).y;

@@ -5,20 +5,33 @@
 
 #include "render_shared.h"
 
-layout(set = 0, binding = 40, scalar) uniform FrameBlock
+#define FIRST_ROW()            const int FIRST_LINE = __LINE__;
+#define BLOCK_ROW(name, bytes) const int BINDING_##name = ROW_BINDING;
+#define SAMPLER_ROW(name, filter, mode) layout(set = 0, binding = ROW_BINDING) uniform sampler name;
+#define IMAGE_ROW(name, texture, store, glsl_format, format, size, usage)                                              \
+    layout(set = 0, binding = ROW_BINDING) uniform texture name##_image;                                               \
+    layout(set = 0, binding = ROW_BINDING + 1, glsl_format) uniform store name##_store;
+#define DEPTH_ROW(name, size)           layout(set = 0, binding = ROW_BINDING) uniform texture2D name##_image;
+#define SAMPLES_ROW(name, format, what) layout(set = 0, binding = ROW_BINDING) uniform texture2DMS name##_image;
+#include "render/resources.def"
+
+layout(set = 0, binding = BINDING_frame_constants, scalar) uniform FrameBlock
 {
     FrameConstants frame;
 };
-layout(set = 0, binding = 41) uniform sampler nearest_sampler; // clamped
-layout(set = 0, binding = 42) uniform sampler linear_sampler;  // clamped
-layout(set = 0, binding = 43) uniform sampler sky_sampler;     // linear, repeats along x
 
-#define IMAGE_ROW(number, name, texture, store, glsl_format, format, size, usage)                                      \
-    layout(set = 0, binding = 2 * number) uniform texture name##_image;                                                \
-    layout(set = 0, binding = 2 * number + 1, glsl_format) uniform store name##_store;
-#define DEPTH_ROW(number, name, size) layout(set = 0, binding = 2 * number) uniform texture2D name##_image;
-#define SAMPLES_ROW(number, name, format, what) layout(set = 0, binding = 2 * number) uniform texture2DMS name##_image;
-#include "resources.def"
+// A shader's own numbers, structs of shaders/passes: `pass` is what the pass gave to pass_constants, `push` what it gave
+// to pass_bind.
+#define PASS_CONSTANTS(type)                                                                                           \
+    layout(set = 0, binding = BINDING_pass_constants, scalar) uniform PassBlock                                        \
+    {                                                                                                                  \
+        type pass;                                                                                                     \
+    };
+#define PUSH_CONSTANTS(type)                                                                                           \
+    layout(push_constant, scalar) uniform PushBlock                                                                    \
+    {                                                                                                                  \
+        type push;                                                                                                     \
+    };
 
 // Where the ray through a pixel's position meets view z = 1.
 vec2 pixel_slope(vec2 pixel)

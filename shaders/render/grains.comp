@@ -4,15 +4,12 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "nearest.glsl"
+#include "passes/grains.h"
+PUSH_CONSTANTS(GrainsPush)
 layout(local_size_x = 64) in;
 // 0 lists those without a mesh, 1 lists all, 2 puts them in the sun's map, 3 finds the nearest depth, 4 who has it;
 // 5 and 6 do so for large ones
 layout(constant_id = 0) const uint STEP = 0u;
-layout(push_constant) uniform Push
-{
-    uint slices; // of a sphere in the sun's map, for step 2: an invocation each
-};
-
 bool is_dressed(uint i)
 {
     uint member = 0xffffffffu;
@@ -31,7 +28,7 @@ void put_in_map(uint i, int slice)
     const float reach = max(frame.solid_radius * 0.5 * float(size) / frame.sun_map.x, 0.75); // texels
     const ivec2 low = max(ivec2(ceil(centre - reach - 0.5)), ivec2(0));
     const ivec2 high = min(ivec2(floor(centre + reach - 0.5)), ivec2(size - 1));
-    for (int y = low.y + slice; y <= high.y; y += int(slices)) {
+    for (int y = low.y + slice; y <= high.y; y += int(push.slices)) {
         for (int x = low.x; x <= high.x; x++) {
             const vec2 d = (vec2(x, y) + 0.5 - centre) / reach;
             const float inside = 1.0 - dot(d, d);
@@ -62,8 +59,8 @@ void main()
             frame.grains.at[1u + atomicAdd(frame.grains.at[0], 1u)] = i;
         }
     } else if (STEP == 2u) {
-        if (i / slices < frame.grains.at[0]) {
-            put_in_map(frame.grains.at[1u + i / slices], int(i % slices));
+        if (i / push.slices < frame.grains.at[0]) {
+            put_in_map(frame.grains.at[1u + i / push.slices], int(i % push.slices));
         }
     } else if (STEP >= 5u) {
         splat_large_ones(frame.grain_splats, i, STEP == 6u);

@@ -6,6 +6,8 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
+#include "passes/scene.h"
+PASS_CONSTANTS(SceneConstants)
 layout(location = 0) out vec4 color;
 
 // How much of a pixel's footprint, `width` grid cells wide around x, lies on the lines at whole numbers. The box filter
@@ -19,7 +21,7 @@ float line_share(float x, float width, float line)
 
 float grid_share(vec3 point, vec2 pixel)
 {
-    const float cell = frame.grid_color.w;
+    const float cell = pass.grid_color.w;
     if (cell <= 0.0) {
         return 0.0;
     }
@@ -40,10 +42,10 @@ float ground_openness(vec3 point)
 {
     float open = 1.0;
     [[unroll]] for (uint i = 0u; i < BLOCKERS; i++) {
-        const vec4 near = frame.blocker_spheres[i];
+        const vec4 near = pass.blocker_spheres[i];
         const vec3 away = point - near.xyz;
-        if (i < frame.blocker_count && dot(away, away) < near.w * near.w) {
-            const Shape shape = frame.blockers[i];
+        if (i < pass.blocker_count && dot(away, away) < near.w * near.w) {
+            const Shape shape = pass.blockers[i];
             const float reach = shape.half_size.w;
             const float free = shape_distance(shape, point + vec3(0.0, 0.4 * reach, 0.0)) / reach;
             open *= mix(0.5, 1.0, smoothstep(-0.1, 1.0, free));
@@ -62,7 +64,7 @@ void main()
     if (fade >= 1.0) {
         discard;
     }
-    const vec3 albedo = mix(frame.ground_color.rgb, frame.grid_color.rgb, grid_share(point, pixel));
+    const vec3 albedo = mix(frame.ground_color.rgb, pass.grid_color.rgb, grid_share(point, pixel));
     const vec3 sky = ground_openness(point) * sky_irradiance(up);
     const vec3 light = matte_light(albedo, sun_irradiance(point, up) + sky);
     const float share = (1.0 - fade) * shared_light(light, matte_light(albedo, sky)).a;

@@ -2,13 +2,15 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "passes/layers.h"
+PASS_CONSTANTS(LayersConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 
 // Of the grain that the scene's depth is of, index + 1; 0 where it is of something else.
 uint grain_in_front(ivec2 texel, float z)
 {
     uint who = 0u;
-    if (frame.has_grains != 0u) {
+    if (pass.has_grains != 0u) {
         const uint pixel = uint(texel.y) * frame.width + uint(texel.x);
         if (abs(uintBitsToFloat(frame.grain_splats.at[pixel]) - z) < 1e-6 * z) {
             who = frame.grain_splats.at[frame.width * frame.height + pixel];
@@ -34,14 +36,14 @@ void main()
     const uint who = liquid ? index : grain_in_front(texel, solid);
     const uint id = who > 0u ? frame.ids.at[who - 1u] + 1u : 0u;
     const uint p = uint(texel.y * int(frame.width) + texel.x) * LAYER_FLOATS;
-    frame.layers.at[p] = floatBitsToUint(color.r);
-    frame.layers.at[p + 1u] = floatBitsToUint(color.g);
-    frame.layers.at[p + 2u] = floatBitsToUint(color.b);
-    frame.layers.at[p + 3u] = floatBitsToUint(color.a);
-    frame.layers.at[p + 4u] = floatBitsToUint(min(surface, solid));
-    frame.layers.at[p + 5u] = floatBitsToUint(normal.x);
-    frame.layers.at[p + 6u] = floatBitsToUint(normal.y);
-    frame.layers.at[p + 7u] = floatBitsToUint(normal.z);
-    frame.layers.at[p + 8u] = floatBitsToUint(thickness);
-    frame.layers.at[p + 9u] = id;
+    pass.layers.at[p] = floatBitsToUint(color.r);
+    pass.layers.at[p + 1u] = floatBitsToUint(color.g);
+    pass.layers.at[p + 2u] = floatBitsToUint(color.b);
+    pass.layers.at[p + 3u] = floatBitsToUint(color.a);
+    pass.layers.at[p + 4u] = floatBitsToUint(min(surface, solid));
+    pass.layers.at[p + 5u] = floatBitsToUint(normal.x);
+    pass.layers.at[p + 6u] = floatBitsToUint(normal.y);
+    pass.layers.at[p + 7u] = floatBitsToUint(normal.z);
+    pass.layers.at[p + 8u] = floatBitsToUint(thickness);
+    pass.layers.at[p + 9u] = id;
 }

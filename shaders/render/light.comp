@@ -3,6 +3,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "passes/light.h"
+PASS_CONSTANTS(LightConstants)
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 clears, 1 adds up, 2 finds the first depth, 3 converts
 layout(constant_id = 1) const uint CHANNELS = 1u; // frame.thickness_channels: software drivers go through both branches of an if
@@ -33,12 +35,12 @@ vec3 map_place(uint i, int size)
 void add_share(uint sums, float share, vec3 absorption)
 {
     if (CHANNELS == 1u) {
-        atomicAdd(frame.light_sums.at[sums], uint(share + 0.5));
+        atomicAdd(pass.sums.at[sums], uint(share + 0.5));
     } else {
-        atomicAdd(frame.light_sums.at[sums], uint(share * absorption.x + 0.5));
-        atomicAdd(frame.light_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
-        atomicAdd(frame.light_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
-        atomicAdd(frame.light_sums.at[sums + 3u], uint(share + 0.5));
+        atomicAdd(pass.sums.at[sums], uint(share * absorption.x + 0.5));
+        atomicAdd(pass.sums.at[sums + 1u], uint(share * absorption.y + 0.5));
+        atomicAdd(pass.sums.at[sums + 2u], uint(share * absorption.z + 0.5));
+        atomicAdd(pass.sums.at[sums + 3u], uint(share + 0.5));
     }
 }
 
@@ -80,8 +82,8 @@ void find_first(uint i, int size)
         const float inside = 1.0 - dot(d, d);
         const uint first = floatBitsToUint(max(place.z - radius * sqrt(max(inside, 0.0)), 0.0));
         const uint at = uint(texel.y * size + texel.x);
-        if (inside > 0.0 && first < frame.light_sums.at[at]) {
-            atomicMin(frame.light_sums.at[at], first);
+        if (inside > 0.0 && first < pass.sums.at[at]) {
+            atomicMin(pass.sums.at[at], first);
         }
         texel.x++;
         if (texel.x > high.x) {
@@ -94,11 +96,11 @@ vec4 load_sum(ivec2 texel, int size, int coarse)
 {
     const uint sums = sums_at(clamp(texel, ivec2(0), ivec2(coarse - 1)), size, coarse);
     if (CHANNELS == 1u) {
-        const float metres = float(frame.light_sums.at[sums]);
+        const float metres = float(pass.sums.at[sums]);
         return vec4(metres * frame.materials.at[frame.liquid_material].absorption.xyz, metres);
     }
-    return vec4(frame.light_sums.at[sums], frame.light_sums.at[sums + 1u], frame.light_sums.at[sums + 2u],
-                frame.light_sums.at[sums + 3u]);
+    return vec4(pass.sums.at[sums], pass.sums.at[sums + 1u], pass.sums.at[sums + 2u],
+                pass.sums.at[sums + 3u]);
 }
 
 void convert(uint i, int size)
@@ -115,16 +117,16 @@ void convert(uint i, int size)
             sum += load_sum(nearest + ivec2(x - 1, y - 1), size, coarse) * (weights[x].x * weights[y].y);
         }
     }
-    imageStore(light_depth_store, texel, uvec4(frame.light_sums.at[i]));
+    imageStore(light_depth_store, texel, uvec4(pass.sums.at[i]));
     imageStore(light_thickness_store, texel, min(sum / THICKNESS_UNIT, vec4(60000.0)));
 }
 
 void clear(uint i, int size)
 {
     const uint sums = uint(size * size) + CHANNELS * i;
-    frame.light_sums.at[i] = NO_DEPTH;
+    pass.sums.at[i] = NO_DEPTH;
     for (uint k = 0u; k < CHANNELS; k++) {
-        frame.light_sums.at[sums + k] = 0u;
+        pass.sums.at[sums + k] = 0u;
     }
 }
 

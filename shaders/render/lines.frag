@@ -2,22 +2,18 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "passes/lines.h"
+PUSH_CONSTANTS(LinesPush)
 layout(location = 0) in vec4 line_color;
 layout(location = 1) in float pixels_across;
 layout(location = 0) out vec4 color; // premultiplied
-
-layout(push_constant, scalar) uniform Push
-{
-    Vec4Array lines;
-    float half_width;
-};
 
 void main()
 {
     const ivec2 texel = ivec2(gl_FragCoord.xy);
     const float z = frame.near_plane / gl_FragCoord.z;
     const float in_front = min(scene_view_z(texel), texelFetch(smooth_depth_image, texel, 0).x);
-    const float cover = clamp(half_width + 0.5 - abs(pixels_across), 0.0, 1.0);
+    const float cover = clamp(push.half_width + 0.5 - abs(pixels_across), 0.0, 1.0);
     // Lines lie on the surfaces of what they outline, and those must not hide them.
     const float seen = z > 1.003 * in_front ? 0.2 : 1.0;
     const float opacity = line_color.a * cover * seen;

@@ -3,14 +3,10 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "lines.glsl"
-layout(push_constant, scalar) uniform Push
-{
-    Vec4Array lines; // three a line: end and its opacity, other end and its opacity, colour
-    float half_width; // pixels
-};
-
+#include "passes/lines.h"
+PUSH_CONSTANTS(LinesPush)
 void main()
 {
     const uint line = 3u * gl_InstanceIndex;
-    draw_line(lines.at[line], lines.at[line + 1u], lines.at[line + 2u].rgb, half_width);
+    draw_line(push.lines.at[line], push.lines.at[line + 1u], push.lines.at[line + 2u].rgb, push.half_width);
 }

@@ -5,6 +5,9 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "occlusion.glsl"
+#include "screen_normal.glsl"
+#include "passes/occlusion.h"
+PASS_CONSTANTS(OcclusionConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 samples, 1 takes the mean, 2 darkens the scene by it
 
@@ -13,42 +16,13 @@ const float TURNS = 7.0; // of the spiral that they lie on; no common divisor wi
 const float STRENGTH = 1.3;
 const float LARGEST = 64.0; // pixels
 
-vec3 view_point(ivec2 texel, float z)
-{
-    return vec3(pixel_slope(vec2(texel) + 0.5), 1.0) * z;
-}
-
-bool on_screen(ivec2 texel)
-{
-    return all(greaterThanEqual(texel, ivec2(0))) && all(lessThan(texel, ivec2(frame.width, frame.height)));
-}
-
-// The smaller of the differences to both sides: across an edge it is the other one.
-vec3 difference(ivec2 texel, ivec2 axis, vec3 point)
-{
-    const ivec2 after = texel + axis, before = texel - axis;
-    const float za = on_screen(after) ? scene_view_z(after) : 1e30, zb = on_screen(before) ? scene_view_z(before) : 1e30;
-    return abs(za - point.z) < abs(zb - point.z) ? view_point(after, za) - point : point - view_point(before, zb);
-}
-
-// View space, towards the eye. Grains and meshes have their own, if nothing else is in front of them.
-vec3 normal_at(ivec2 texel, vec3 point)
-{
-    const vec4 body = body_normal(texel);
-    if (body.w > 0.0) {
-        return vec3(dot(body.xyz, frame.right.xyz), dot(body.xyz, frame.up.xyz), dot(body.xyz, frame.forward.xyz));
-    }
-    const vec3 n = cross(difference(texel, ivec2(0, 1), point), difference(texel, ivec2(1, 0), point));
-    return normalize(dot(n, point) > 0.0 ? -n : n);
-}
-
 float light_left(ivec2 texel, ivec2 half_texel, float z)
 {
-    const float reach = min(frame.focal * frame.occlusion_radius / z, LARGEST); // pixels
+    const float reach = min(frame.focal * occlusion_radius() / z, LARGEST); // pixels
     if (reach < 2.0) {
         return 1.0;
     }
-    const vec3 point = view_point(texel, z), normal = normal_at(texel, point);
+    const vec3 point = screen_point(texel, z), normal = screen_normal(texel, point);
     const float radius = reach * z / frame.focal, radius2 = radius * radius, bias = 0.03 * radius;
     const ivec2 kind = half_texel & 3;
     const float turn = float((kind.x * 4 + kind.y * 9 + (kind.y >> 1) * 3) & 15) / 16.0;
@@ -58,7 +32,7 @@ float light_left(ivec2 texel, ivec2 half_texel, float z)
         const float angle = 6.2831853 * (share * TURNS + turn);
         const ivec2 tap = texel + ivec2(round(share * reach * vec2(cos(angle), sin(angle))));
         if (on_screen(tap)) {
-            const vec3 v = view_point(tap, min(scene_view_z(tap), 1e6)) - point;
+            const vec3 v = screen_point(tap, min(scene_view_z(tap), 1e6)) - point;
             const float vv = dot(v, v), falls = max(1.0 - vv / radius2, 0.0);
             sum += falls * falls * falls * max((dot(v, normal) - bias) * radius / (vv + 0.01 * radius2), 0.0);
         }
@@ -70,18 +44,18 @@ void take_sample(ivec2 half_texel)
 {
     const ivec2 texel = min(2 * half_texel, ivec2(frame.width, frame.height) - 1);
     const float z = scene_view_z(texel);
-    frame.occlusion_samples.at[occlusion_place(half_texel)] = vec2(isinf(z) ? 1.0 : light_left(texel, half_texel, z), z);
+    pass.samples.at[occlusion_place(half_texel)] = vec2(isinf(z) ? 1.0 : light_left(texel, half_texel, z), z);
 }
 
 void take_mean(ivec2 half_texel)
 {
-    const vec2 own = frame.occlusion_samples.at[occlusion_place(half_texel)];
+    const vec2 own = pass.samples.at[occlusion_place(half_texel)];
     float sum = own.x, weight = 1.0;
     if (!isinf(own.y)) {
-        const float near = 0.5 * frame.occlusion_radius + 0.01 * own.y;
+        const float near = 0.5 * occlusion_radius() + 0.01 * own.y;
         for (int y = -1; y <= 2; y++) {
             for (int x = -1; x <= 2; x++) {
-                const vec2 other = frame.occlusion_samples.at[occlusion_place(half_texel + ivec2(x, y))];
+                const vec2 other = pass.samples.at[occlusion_place(half_texel + ivec2(x, y))];
                 const float w = abs(other.y - own.y) < near && (x != 0 || y != 0) ? 1.0 : 0.0;
                 sum += w * other.x;
                 weight += w;

@@ -1,5 +1,11 @@
 // occlusion.glsl - what the occlusion pass found, at half resolution.
 
+// How far a surface takes light from others, m.
+float occlusion_radius()
+{
+    return 8.0 * frame.solid_radius;
+}
+
 ivec2 occlusion_size()
 {
     return (ivec2(frame.width, frame.height) + 1) / 2;
@@ -17,7 +23,7 @@ float occlusion_left(ivec2 texel, float z)
 {
     const ivec2 low = texel / 2;
     const vec2 part = 0.5 * vec2(texel & 1);
-    const float near = 0.25 * frame.occlusion_radius + 0.005 * z;
+    const float near = 0.25 * occlusion_radius() + 0.005 * z;
     float sum = 0.0, weight = 0.0;
     for (int k = 0; k < 4; k++) {
         const ivec2 offset = ivec2(k & 1, k >> 1);

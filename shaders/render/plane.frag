@@ -5,13 +5,9 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
+#include "passes/scene.h"
+PUSH_CONSTANTS(PlanePush)
 layout(location = 0) out vec4 color;
-layout(push_constant) uniform Push
-{
-    vec4 plane;    // normal; w is the height of the origin above it
-    vec4 material; // rgb, roughness
-} push;
-
 void main()
 {
     const vec3 direction = pixel_direction(gl_FragCoord.xy), normal = push.plane.xyz;

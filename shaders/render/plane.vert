@@ -4,12 +4,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-layout(push_constant) uniform Push
-{
-    vec4 plane;    // normal; w is the height of the origin above it
-    vec4 material; // rgb, roughness
-} push;
-
+#include "passes/scene.h"
+PUSH_CONSTANTS(PlanePush)
 const float BEHIND = 0.99995; // what lies on a plane is in front of it, whatever rounding does
 
 void main()

@@ -4,16 +4,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "body.glsl"
+#include "passes/skin.h"
+PASS_CONSTANTS(SkinConstants)
+PUSH_CONSTANTS(SkinPush)
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 places vertices, 1 makes normals of the triangles around them
-layout(push_constant) uniform Push
-{
-    uint invocations;
-    uint first_instance, vertex_count;
-    uint first_vertex, first_binding, first_triangle, first_adjacent;
-    uint skinned;
-} push;
-
 void store(uint at, vec3 point, vec3 normal)
 {
     frame.body_vertices.at[at] = BodyVertex(point.x, point.y, point.z, pack_direction(normal));
@@ -31,7 +26,7 @@ void follow_pose(uint at, uint v, MeshInstance instance)
 void follow_members(uint at, uint v, MeshInstance instance)
 {
     const vec3 rest_normal = quaternion_turn(instance.rotation, frame.mesh_vertices.at[push.first_vertex + v].normal.xyz);
-    const SkinBinding binding = frame.mesh_bindings.at[push.first_binding + v];
+    const SkinBinding binding = pass.bindings.at[push.first_binding + v];
     vec3 point = vec3(0.0), normal = vec3(0.0);
     float weight = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -53,11 +48,11 @@ void follow_members(uint at, uint v, MeshInstance instance)
 // The sum of the triangles' normals, each as long as twice its area. Where they cancel, the turned one stays.
 void bend(uint at, uint v, MeshInstance instance)
 {
-    const uint list = push.first_adjacent + frame.mesh_adjacency.at[push.first_adjacent + 2u * v];
-    const uint count = frame.mesh_adjacency.at[push.first_adjacent + 2u * v + 1u];
+    const uint list = push.first_adjacent + pass.adjacency.at[push.first_adjacent + 2u * v];
+    const uint count = pass.adjacency.at[push.first_adjacent + 2u * v + 1u];
     vec3 sum = vec3(0.0);
     for (uint k = 0u; k < count; k++) {
-        const uint corner = 3u * (push.first_triangle + frame.mesh_adjacency.at[list + k]);
+        const uint corner = 3u * (push.first_triangle + pass.adjacency.at[list + k]);
         const vec3 a = body_point(frame.body_vertices.at[instance.first + frame.mesh_triangles.at[corner]]);
         const vec3 b = body_point(frame.body_vertices.at[instance.first + frame.mesh_triangles.at[corner + 1u]]);
         const vec3 c = body_point(frame.body_vertices.at[instance.first + frame.mesh_triangles.at[corner + 2u]]);

@@ -19,7 +19,7 @@ vec3 horizon_radiance(vec3 direction)
     return sky_radiance(vec3(normalize(direction.xz + 1e-6) * 0.99998, lowest).xzy);
 }
 
-layout(set = 0, binding = 44, scalar) uniform SkyBlock
+layout(set = 0, binding = BINDING_sky_light, scalar) uniform SkyBlock
 {
     vec4 sky_harmonics[SKY_HARMONICS];
 };

@@ -5,6 +5,8 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "passes/smooth.h"
+PASS_CONSTANTS(SmoothConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint METHOD = 0u;    // narrow range, bilateral, curvature flow, copy
 layout(constant_id = 1) const uint DIRECTION = 0u; // along x, along y, both; a copy of z itself
@@ -29,7 +31,7 @@ uint plane_start(uint plane)
 float load_inverse(ivec2 texel)
 {
     if (SOURCE >= 2u) {
-        return uintBitsToFloat(frame.smooth_planes.at[plane_start(SOURCE) + place_of(texel)]);
+        return uintBitsToFloat(pass.planes.at[plane_start(SOURCE) + place_of(texel)]);
     }
     uint bits;
     if (SOURCE == 1u) {
@@ -43,7 +45,7 @@ float load_inverse(ivec2 texel)
 void store(ivec2 texel, float value)
 {
     if (TARGET >= 2u) {
-        frame.smooth_planes.at[plane_start(TARGET) + place_of(texel)] = floatBitsToUint(value);
+        pass.planes.at[plane_start(TARGET) + place_of(texel)] = floatBitsToUint(value);
     } else {
         imageStore(smooth_depth_store, texel, vec4(value));
     }
@@ -63,7 +65,7 @@ bool on_screen(ivec2 texel)
 // recurrence: w(k + 1) / w(k) falls by a constant factor.
 float narrow_line(ivec2 texel, ivec2 axis, float centre, float sigma, int reach)
 {
-    const float range = frame.smoothing_depth * centre * centre; // of 1 / z, about z
+    const float range = pass.depth * centre * centre; // of 1 / z, about z
     float before = centre, after = centre;                      // the last ones that counted
     float trust_b = 1.0, trust_a = 1.0;                         // in what comes after a step that counted in part
     float s0 = 1.0, s1 = 0.0, s2 = 0.0, t0 = centre, t1 = 0.0;
@@ -98,7 +100,7 @@ float bilateral_line(ivec2 texel, ivec2 axis, float centre, float sigma, int rea
 {
     const float z = 1.0 / centre;
     const float falloff = -0.5 / (sigma * sigma);
-    const float depth_falloff = -4.5 / (frame.smoothing_depth * frame.smoothing_depth); // the edge is at three sigma
+    const float depth_falloff = -4.5 / (pass.depth * pass.depth); // the edge is at three sigma
     bool open_end = true;
     float sum = centre, weight = 1.0;
     for (int k = 1; k <= reach; k++) {
@@ -125,7 +127,7 @@ float clean_up(ivec2 texel, float centre)
             if (on_screen(a) && on_screen(b)) {
                 const float qa = load_inverse(a), qb = load_inverse(b);
                 const float bend = 0.5 * (1.0 / max(qa, 1e-12) + 1.0 / max(qb, 1e-12)) - z;
-                if (abs(bend) < 0.5 * frame.smoothing_depth) {
+                if (abs(bend) < 0.5 * pass.depth) {
                     const float w = exp(-0.25 * float(x * x + y * y));
                     sum += w * (qa + qb);
                     weight += 2.0 * w;
@@ -145,7 +147,7 @@ float curvature_step(ivec2 texel, float z)
     for (int k = 0; k < 4; k++) {
         const ivec2 t = texel + offsets[k];
         const float other = on_screen(t) ? load_inverse(t) : 0.0; // here the planes hold z itself
-        around[k] = other > 0.0 && !isinf(other) && abs(other - z) < frame.smoothing_depth ? other : -1.0;
+        around[k] = other > 0.0 && !isinf(other) && abs(other - z) < pass.depth ? other : -1.0;
     }
     // Where one side is missing the surface goes on as on the other side.
     const float left = around[1] > 0.0 ? around[1] : around[0] > 0.0 ? 2.0 * z - around[0] : z;
@@ -163,7 +165,7 @@ float curvature_step(ivec2 texel, float z)
     const float ex = zxx * d - 0.5 * zx * dx, ey = zyy * d - 0.5 * zy * dy;
     const float curvature = (ex + ey) / (d * sqrt(d)); // 2 H in units of pixels' slopes
     // The largest stable step of the linear part is a quarter of the metres a pixel covers.
-    return z + 0.25 * frame.curvature_step * c * z * curvature;
+    return z + 0.25 * pass.curvature_step * c * z * curvature;
 }
 
 void main()
@@ -190,7 +192,7 @@ void main()
         store(texel, 1.0 / clean_up(texel, value));
         return;
     }
-    const float sigma = frame.smoothing_radius * frame.focal * value;
+    const float sigma = pass.radius * frame.focal * value;
     const ivec2 axis = DIRECTION == 0u ? ivec2(1, 0) : ivec2(0, 1);
     const ivec2 edge = min(texel, ivec2(frame.width, frame.height) - 1 - texel); // as far on both sides
     const int reach = min(min(int(ceil(2.0 * sigma)), LARGEST_REACH), DIRECTION == 0u ? edge.x : edge.y);

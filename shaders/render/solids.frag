@@ -7,14 +7,11 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
+#include "passes/scene.h"
+PUSH_CONSTANTS(SolidsPush)
 layout(location = 0) out vec4 color;
 layout(constant_id = 0) const uint SAMPLES = 1u;
 layout(constant_id = 1) const uint LAST = 0u; // surface, which takes all samples that are left
-layout(push_constant) uniform Push
-{
-    uint surface;
-};
-
 vec4 normal_depth_at(ivec2 texel, int k)
 {
     if (SAMPLES == 1u) {
@@ -46,7 +43,7 @@ uint samples_of_surface(ivec2 texel)
         left |= normal_depth_at(texel, k).w != 0.0 ? 1u << k : 0u;
     }
     uint own = left;
-    for (uint s = 0u; left != 0u && s <= surface; s++) {
+    for (uint s = 0u; left != 0u && s <= push.surface; s++) {
         own = left;
         if (s < LAST) {
             const vec4 first = normal_depth_at(texel, findLSB(left));
@@ -55,7 +52,7 @@ uint samples_of_surface(ivec2 texel)
             }
         }
         left &= ~own;
-        own = s == surface ? own : 0u;
+        own = s == push.surface ? own : 0u;
     }
     return own;
 }

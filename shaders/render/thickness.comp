@@ -5,14 +5,12 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
+#include "passes/thickness.h"
+PASS_CONSTANTS(ThicknessConstants)
+PUSH_CONSTANTS(ThicknessPush)
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 adds particles, 1 adds a level to the next finer one, 2 converts
 layout(constant_id = 1) const uint CHANNELS = 1u; // frame.thickness_channels: software drivers go through both branches of an if
-layout(push_constant) uniform Push
-{
-    uint level; // that is added to, for step 1
-};
-
 ivec2 level_size(uint l)
 {
     const ivec2 half_size = imageSize(thickness_store);
@@ -39,12 +37,12 @@ uint sums_at(uint start, ivec2 size, ivec2 texel)
 void add_share(uint sums, float share, vec3 absorption)
 {
     if (CHANNELS == 1u) {
-        atomicAdd(frame.thickness_sums.at[sums], uint(share + 0.5));
+        atomicAdd(pass.sums.at[sums], uint(share + 0.5));
     } else {
-        atomicAdd(frame.thickness_sums.at[sums], uint(share * absorption.x + 0.5));
-        atomicAdd(frame.thickness_sums.at[sums + 1u], uint(share * absorption.y + 0.5));
-        atomicAdd(frame.thickness_sums.at[sums + 2u], uint(share * absorption.z + 0.5));
-        atomicAdd(frame.thickness_sums.at[sums + 3u], uint(share + 0.5));
+        atomicAdd(pass.sums.at[sums], uint(share * absorption.x + 0.5));
+        atomicAdd(pass.sums.at[sums + 1u], uint(share * absorption.y + 0.5));
+        atomicAdd(pass.sums.at[sums + 2u], uint(share * absorption.z + 0.5));
+        atomicAdd(pass.sums.at[sums + 3u], uint(share + 0.5));
     }
 }
 
@@ -86,21 +84,21 @@ void add_particle(uint i)
 // Adds the next coarser level, interpolated.
 void add_level(uint i)
 {
-    const ivec2 size = level_size(level), coarse_size = level_size(level + 1u);
+    const ivec2 size = level_size(push.level), coarse_size = level_size(push.level + 1u);
     if (i >= uint(size.x * size.y)) {
         return;
     }
-    const uint start = level_start(level), coarse_start = start + uint(size.x * size.y);
+    const uint start = level_start(push.level), coarse_start = start + uint(size.x * size.y);
     const ivec2 texel = ivec2(int(i) % size.x, int(i) / size.x);
     const vec2 place = 0.5 * (vec2(texel) + 0.5) - 0.5;
     const ivec2 low = ivec2(floor(place));
     const vec2 part = place - vec2(low);
     for (uint channel = 0u; channel < CHANNELS; channel++) {
-        const float a = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low) + channel]);
-        const float b = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 0)) + channel]);
-        const float c = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(0, 1)) + channel]);
-        const float d = float(frame.thickness_sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 1)) + channel]);
-        frame.thickness_sums.at[sums_at(start, size, texel) + channel] +=
+        const float a = float(pass.sums.at[sums_at(coarse_start, coarse_size, low) + channel]);
+        const float b = float(pass.sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 0)) + channel]);
+        const float c = float(pass.sums.at[sums_at(coarse_start, coarse_size, low + ivec2(0, 1)) + channel]);
+        const float d = float(pass.sums.at[sums_at(coarse_start, coarse_size, low + ivec2(1, 1)) + channel]);
+        pass.sums.at[sums_at(start, size, texel) + channel] +=
             uint(mix(mix(a, b, part.x), mix(c, d, part.x), part.y) + 0.5);
     }
 }
@@ -113,11 +111,11 @@ void convert(uint i)
     }
     vec4 sum;
     if (CHANNELS == 1u) {
-        const float metres = float(frame.thickness_sums.at[i]);
+        const float metres = float(pass.sums.at[i]);
         sum = vec4(metres * frame.materials.at[frame.liquid_material].absorption.xyz, metres);
     } else {
-        sum = vec4(frame.thickness_sums.at[4u * i], frame.thickness_sums.at[4u * i + 1u],
-                   frame.thickness_sums.at[4u * i + 2u], frame.thickness_sums.at[4u * i + 3u]);
+        sum = vec4(pass.sums.at[4u * i], pass.sums.at[4u * i + 1u],
+                   pass.sums.at[4u * i + 2u], pass.sums.at[4u * i + 3u]);
     }
     imageStore(thickness_store, ivec2(int(i) % size.x, int(i) / size.x), min(sum / THICKNESS_UNIT, vec4(60000.0)));
 }

@@ -5,6 +5,8 @@
 #include "frame.glsl"
 #include "display.glsl"
 #include "render_views.h"
+#include "passes/tonemap.h"
+PASS_CONSTANTS(TonemapConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint FILMIC = 1u;
 layout(constant_id = 1) const uint ONE_SAMPLE = 1u; // which was not added to anything
@@ -21,7 +23,7 @@ void show(ivec2 texel)
     mean = mix(clamp(mean, vec3(0.0), vec3(65504.0)), vec3(0.0), isnan(mean));
     if (FILMIC != 0u) {
         mean *= frame.exposure;
-        mean = filmic(max(mix(vec3(luminance(mean)), mean, frame.saturation), vec3(0.0)));
+        mean = filmic(max(mix(vec3(luminance(mean)), mean, pass.saturation), vec3(0.0)));
     }
     const vec3 shown = srgb_encode(min(mean, vec3(1.0)));
     const uint place = 2u * (uint(texel.y) * frame.width + uint(texel.x));

@@ -6,17 +6,14 @@
 #include "ellipsoid.glsl"
 #include "display.glsl"
 #include "render_views.h"
+#include "passes/views.h"
+PASS_CONSTANTS(ViewsConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
-layout(push_constant, scalar) uniform Push
-{
-    uint show, map; // SHOW_ and MAP_, see render_views.h
-};
-
 // Linear light of a colour map's colour for a value; magenta where the value is no number.
 vec3 color_of_value(float value)
 {
-    const float t = clamp((value - frame.view_lowest) / (frame.view_highest - frame.view_lowest), 0.0, 1.0);
-    const vec3 color = vec3(map_color(map, 0u, t), map_color(map, 1u, t), map_color(map, 2u, t));
+    const float t = clamp((value - pass.lowest) / (pass.highest - pass.lowest), 0.0, 1.0);
+    const vec3 color = vec3(map_color(pass.map, 0u, t), map_color(pass.map, 1u, t), map_color(pass.map, 2u, t));
     return isnan(value) ? vec3(1.0, 0.0, 1.0) : srgb_decode(clamp(color, 0.0, 1.0));
 }
 
@@ -50,17 +47,17 @@ vec3 color_of_id(uint id)
 
 vec3 particle_color(uint i)
 {
-    if (show == SHOW_DENSITY) {
+    if (pass.show == SHOW_DENSITY) {
         return color_of_value(frame.velocities.at[i].w - 1.0);
-    } else if (show == SHOW_SPEED) {
+    } else if (pass.show == SHOW_SPEED) {
         return color_of_value(length(frame.velocities.at[i].xyz));
-    } else if (show == SHOW_ID) {
+    } else if (pass.show == SHOW_ID) {
         return color_of_id(frame.ids.at[i]);
-    } else if (show == SHOW_NEIGHBOURS) {
+    } else if (pass.show == SHOW_NEIGHBOURS) {
         return color_of_value(float(frame.neighbour_counts.at[i]));
-    } else if (show == SHOW_CHANNEL) {
+    } else if (pass.show == SHOW_CHANNEL) {
         return color_of_value(channel_value(i));
-    } else if (show == SHOW_CLUSTER) {
+    } else if (pass.show == SHOW_CLUSTER) {
         uint member = 0xffffffffu;
         if (frame.member_count > 0u) {
             member = frame.members.at[i];
@@ -95,13 +92,13 @@ vec3 image_color(ivec2 texel)
 {
     const vec4 solid = body_normal(texel);
     const float solid_z = solid.w > 0.0 ? scene_view_z(texel) : uintBitsToFloat(NO_DEPTH);
-    if (show == SHOW_DEPTH) {
+    if (pass.show == SHOW_DEPTH) {
         const float z = min(uintBitsToFloat(texelFetch(surface_depth_image, texel, 0).x), solid_z);
         return isinf(z) ? NOTHING : color_of_value(z);
-    } else if (show == SHOW_SMOOTH_DEPTH) {
+    } else if (pass.show == SHOW_SMOOTH_DEPTH) {
         const float z = min(texelFetch(smooth_depth_image, texel, 0).x, solid_z);
         return isinf(z) ? NOTHING : color_of_value(z);
-    } else if (show == SHOW_NORMALS) {
+    } else if (pass.show == SHOW_NORMALS) {
         vec4 normal = texelFetch(normals_image, texel, 0); // shown as they are in a normal map's file
         normal = normal.w == 0.0 ? solid : normal;         // of liquid, where it is in front
         return normal.w == 0.0 ? NOTHING : srgb_decode(clamp(0.5 * normal.xyz + 0.5, 0.0, 1.0));
@@ -118,7 +115,7 @@ void main()
         return;
     }
     vec3 color;
-    if (show >= SHOW_DEPTH) {
+    if (pass.show >= SHOW_DEPTH) {
         color = image_color(texel);
     } else {
         const uint who = texelFetch(surface_index_image, texel, 0).x;

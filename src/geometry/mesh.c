@@ -71,7 +71,7 @@ MoteResult mesh_check(const Mesh *mesh, const char *name)
         }
     }
     for (uint32_t t = 0; t < mesh->triangle_count && !area; t++) {
-        area = length(triangle_cross(mesh, t)) > 0.0;
+        area = dvec3_length(triangle_cross(mesh, t)) > 0.0;
     }
     if (!area) {
         return mote_fail(MOTE_ERROR_INPUT, "%s: none of %u triangles has an area, expected at least one that has", name,
@@ -83,15 +83,15 @@ MoteResult mesh_check(const Mesh *mesh, const char *name)
 void mesh_transform(Mesh *mesh, MoteVec3 scale, MoteQuaternion rotation, MoteVec3 translation)
 {
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const Vector p = from_vec3(mesh->positions[v]);
-        mesh->positions[v] =
-            to_vec3(add(turned(rotation, vector(p.x * scale.x, p.y * scale.y, p.z * scale.z)), from_vec3(translation)));
+        const DVec3 p = dvec3_from(mesh->positions[v]);
+        mesh->positions[v] = dvec3_round(dvec3_add(
+            dvec3_rotate(rotation, dvec3(p.x * scale.x, p.y * scale.y, p.z * scale.z)), dvec3_from(translation)));
         if (mesh->normals != NULL) {
             // Normals go with the inverse transpose; multiplied by the scales' product it needs no division.
-            const Vector n = from_vec3(mesh->normals[v]);
+            const DVec3 n = dvec3_from(mesh->normals[v]);
             const double sign = scale.x * scale.y * scale.z < 0.0f ? -1.0 : 1.0;
-            const Vector m = {n.x * scale.y * scale.z, n.y * scale.x * scale.z, n.z * scale.x * scale.y};
-            mesh->normals[v] = to_vec3(turned(rotation, unit(scaled(m, sign), n)));
+            const DVec3 m = {n.x * scale.y * scale.z, n.y * scale.x * scale.z, n.z * scale.x * scale.y};
+            mesh->normals[v] = dvec3_round(dvec3_rotate(rotation, dvec3_normalize(dvec3_scale(m, sign), 0.0, n)));
         }
     }
     if (scale.x * scale.y * scale.z < 0.0f) {
@@ -188,7 +188,7 @@ MoteResult mesh_tidy(Mesh *mesh, const char *name)
     }
     uint32_t kept = 0;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        if (length(triangle_cross(mesh, t)) > 0.0) {
+        if (dvec3_length(triangle_cross(mesh, t)) > 0.0) {
             memmove(mesh->triangles + 3 * (size_t)kept++, mesh->triangles + 3 * (size_t)t, 3 * sizeof *mesh->triangles);
         }
     }
@@ -225,10 +225,10 @@ enum { CREASE_VALENCE = 64 }; // corners with more triangles are smooth all roun
 static double corner_angle(const Mesh *mesh, uint32_t t, uint32_t k)
 {
     const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
-    const Vector p = from_vec3(mesh->positions[corner[k]]);
-    const Vector a = subtract(from_vec3(mesh->positions[corner[(k + 1) % 3]]), p);
-    const Vector b = subtract(from_vec3(mesh->positions[corner[(k + 2) % 3]]), p);
-    return atan2(length(cross(a, b)), dot(a, b));
+    const DVec3 p = dvec3_from(mesh->positions[corner[k]]);
+    const DVec3 a = dvec3_sub(dvec3_from(mesh->positions[corner[(k + 1) % 3]]), p);
+    const DVec3 b = dvec3_sub(dvec3_from(mesh->positions[corner[(k + 2) % 3]]), p);
+    return atan2(dvec3_length(dvec3_cross(a, b)), dvec3_dot(a, b));
 }
 
 // starts[g] .. starts[g + 1] are the corners (3 t + k) in group g, ascending.
@@ -252,21 +252,21 @@ static void list_corners(const Mesh *mesh, const uint32_t *groups, uint32_t grou
 static void corner_normals(const Mesh *mesh, const uint32_t *starts, const uint32_t *corners, uint32_t group_count,
                            double crease_cosine, MoteVec3 *normals)
 {
-    const Vector up = {0, 1, 0};
+    const DVec3 up = {0, 1, 0};
 #pragma omp parallel for schedule(static)
     for (uint32_t g = 0; g < group_count; g++) {
         const uint32_t first = starts[g], count = starts[g + 1] - first;
         for (uint32_t i = 0; i < count; i++) {
-            const Vector own = unit(triangle_cross(mesh, corners[first + i] / 3), up);
-            Vector sum = {0, 0, 0};
+            const DVec3 own = dvec3_normalize(triangle_cross(mesh, corners[first + i] / 3), 0.0, up);
+            DVec3 sum = {0, 0, 0};
             for (uint32_t j = 0; j < count; j++) {
                 const uint32_t other = corners[first + j];
-                const Vector n = unit(triangle_cross(mesh, other / 3), up);
-                if (count > CREASE_VALENCE || dot(n, own) >= crease_cosine) {
-                    sum = add(sum, scaled(n, corner_angle(mesh, other / 3, other % 3)));
+                const DVec3 n = dvec3_normalize(triangle_cross(mesh, other / 3), 0.0, up);
+                if (count > CREASE_VALENCE || dvec3_dot(n, own) >= crease_cosine) {
+                    sum = dvec3_add(sum, dvec3_scale(n, corner_angle(mesh, other / 3, other % 3)));
                 }
             }
-            normals[corners[first + i]] = to_vec3(unit(sum, own));
+            normals[corners[first + i]] = dvec3_round(dvec3_normalize(sum, 0.0, own));
             if (count > CREASE_VALENCE) {
                 for (uint32_t j = 1; j < count; j++) {
                     normals[corners[first + j]] = normals[corners[first]];
@@ -382,7 +382,7 @@ static void *with_room(void *elements, uint32_t *capacity, uint32_t count, size_
     return grown;
 }
 
-uint32_t builder_vertex(MeshBuilder *builder, Vector position)
+uint32_t builder_vertex(MeshBuilder *builder, DVec3 position)
 {
     Mesh *mesh = &builder->mesh;
     MoteVec3 *positions = builder->failed ? NULL
@@ -393,7 +393,7 @@ uint32_t builder_vertex(MeshBuilder *builder, Vector position)
         return 0;
     }
     mesh->positions = positions;
-    mesh->positions[mesh->vertex_count] = to_vec3(position);
+    mesh->positions[mesh->vertex_count] = dvec3_round(position);
     return mesh->vertex_count++;
 }
 

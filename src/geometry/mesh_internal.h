@@ -4,7 +4,7 @@
 
 #include "base/isolate.h"
 #include "geometry/mesh.h"
-#include "geometry/vector.h"
+#include "base/vec.h"
 #include <stddef.h>
 
 // Nothing with more vertices or triangles than this is read.
@@ -18,7 +18,7 @@ typedef struct MeshBuilder {
     bool plain; // finished as it is, only checked: vertices keep their numbers
 } MeshBuilder;
 
-uint32_t builder_vertex(MeshBuilder *builder, Vector position); // its index
+uint32_t builder_vertex(MeshBuilder *builder, DVec3 position); // its index
 void builder_triangle(MeshBuilder *builder, uint32_t a, uint32_t b, uint32_t c);
 // The finished mesh: vertices equal in position and uv made one, triangles without area and unused vertices dropped,
 // checked, with normals; of a plain one only checked. Frees what it cannot give.
@@ -26,12 +26,12 @@ MoteResult builder_finish(MeshBuilder *builder, const char *name, Mesh *out);
 MoteResult mesh_tidy(Mesh *mesh, const char *name);
 
 // Twice the area times the unit normal.
-static inline Vector triangle_cross(const Mesh *mesh, uint32_t triangle)
+static inline DVec3 triangle_cross(const Mesh *mesh, uint32_t triangle)
 {
     const uint32_t *corner = mesh->triangles + 3 * (size_t)triangle;
-    const Vector a = from_vec3(mesh->positions[corner[0]]);
-    return cross(subtract(from_vec3(mesh->positions[corner[1]]), a),
-                 subtract(from_vec3(mesh->positions[corner[2]]), a));
+    const DVec3 a = dvec3_from(mesh->positions[corner[0]]);
+    return dvec3_cross(dvec3_sub(dvec3_from(mesh->positions[corner[1]]), a),
+                       dvec3_sub(dvec3_from(mesh->positions[corner[2]]), a));
 }
 
 // shape:NAME?... ; `text` is what follows "shape:".
@@ -51,9 +51,9 @@ typedef struct ProfilePoint {
 // The surface of revolution of a profile about the y axis; points on the axis become single vertices. Its outside is to
 // the right of the profile's direction, seen with the axis on the left.
 void builder_revolve(MeshBuilder *builder, const ProfilePoint *profile, uint32_t count, bool cyclic, uint32_t segments);
-void builder_box(MeshBuilder *builder, Vector centre, Vector half);
+void builder_box(MeshBuilder *builder, DVec3 centre, DVec3 half);
 // Moves all vertices from `first` on.
-void builder_move(MeshBuilder *builder, uint32_t first, Vector offset);
+void builder_move(MeshBuilder *builder, uint32_t first, DVec3 offset);
 
 // ---- Files ----
 

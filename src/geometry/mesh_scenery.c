@@ -87,13 +87,13 @@ void generate_rocks(MeshBuilder *builder, const double *values)
             const double x = (double)(i % row) / n - 0.5, z = (double)(i / row) / n - 0.5;
             const double y =
                 layer == 0 ? fmax(size * terrain(x, z, depth, rocks, seed), 0.95 * floor_height) : floor_height;
-            builder_vertex(builder, vector(size * x, y, size * z));
+            builder_vertex(builder, dvec3(size * x, y, size * z));
         }
     }
     for (uint32_t k = 0; k < 4 * n && !builder->failed; k++) {
         const MoteVec3 above = builder->mesh.positions[top + border_vertex(k, n)];
         const double lower = fmax(above.y - size / n, 0.5 * (above.y + floor_height));
-        builder_vertex(builder, vector(above.x, lower, above.z));
+        builder_vertex(builder, dvec3(above.x, lower, above.z));
     }
     for (uint32_t i = 0; i < n * n; i++) {
         const uint32_t corner = i / n * row + i % n;
@@ -115,7 +115,7 @@ void generate_rocks(MeshBuilder *builder, const double *values)
 // ---- Castle ----------------------------------------------------------------------------------------------------
 
 // A tower as a bucket leaves it, narrower at the top, with merlons round its edge, or a pointed roof.
-static void add_tower(MeshBuilder *builder, Vector foot, double radius, double height, bool roof, uint32_t segments)
+static void add_tower(MeshBuilder *builder, DVec3 foot, double radius, double height, bool roof, uint32_t segments)
 {
     const uint32_t first = builder->mesh.vertex_count;
     const double top = 0.85 * radius;
@@ -126,8 +126,8 @@ static void add_tower(MeshBuilder *builder, Vector foot, double radius, double h
     builder_move(builder, first, foot);
     for (uint32_t i = 0; i < 6 && !roof; i++) {
         const double angle = 2.0 * PI * i / 6.0, at = 0.75 * top, half = 0.22 * top;
-        builder_box(builder, add(foot, vector(at * cos(angle), height + 0.8 * half, at * sin(angle))),
-                    vector(half, 1.2 * half, half));
+        builder_box(builder, dvec3_add(foot, dvec3(at * cos(angle), height + 0.8 * half, at * sin(angle))),
+                    dvec3(half, 1.2 * half, half));
     }
 }
 
@@ -136,21 +136,21 @@ void generate_castle(MeshBuilder *builder, const double *values)
 {
     const double s = values[0];
     const uint32_t segments = (uint32_t)values[1];
-    builder_box(builder, vector(0, 0.05 * s, 0), vector(0.5 * s, 0.05 * s, 0.5 * s));
+    builder_box(builder, dvec3(0, 0.05 * s, 0), dvec3(0.5 * s, 0.05 * s, 0.5 * s));
     for (uint32_t i = 0; i < 4; i++) {
         const double x = i & 1 ? 0.34 * s : -0.34 * s, z = i & 2 ? 0.34 * s : -0.34 * s;
-        add_tower(builder, vector(x, 0.05 * s, z), 0.13 * s, 0.42 * s, false, segments);
+        add_tower(builder, dvec3(x, 0.05 * s, z), 0.13 * s, 0.42 * s, false, segments);
     }
-    add_tower(builder, vector(0, 0.05 * s, 0), 0.19 * s, 0.5 * s, true, segments);
+    add_tower(builder, dvec3(0, 0.05 * s, 0), 0.19 * s, 0.5 * s, true, segments);
     for (uint32_t side = 0; side < 4; side++) {
         const double turn = 0.5 * PI * side, c = round(cos(turn)), q = round(sin(turn));
         const double long_half = 0.3 * s, thin_half = 0.055 * s;
-        const Vector middle = {0.34 * s * c, 0.19 * s, 0.34 * s * q};
+        const DVec3 middle = {0.34 * s * c, 0.19 * s, 0.34 * s * q};
         builder_box(builder, middle,
-                    vector(c != 0.0 ? thin_half : long_half, 0.15 * s, c != 0.0 ? long_half : thin_half));
+                    dvec3(c != 0.0 ? thin_half : long_half, 0.15 * s, c != 0.0 ? long_half : thin_half));
         for (int32_t i = -1; i <= 1; i++) {
-            const Vector along = {-0.12 * s * q * i, 0.16 * s, 0.12 * s * c * i};
-            builder_box(builder, add(middle, along), vector(0.035 * s, 0.05 * s, 0.035 * s));
+            const DVec3 along = {-0.12 * s * q * i, 0.16 * s, 0.12 * s * c * i};
+            builder_box(builder, dvec3_add(middle, along), dvec3(0.035 * s, 0.05 * s, 0.035 * s));
         }
     }
 }
@@ -189,12 +189,12 @@ void generate_broken(MeshBuilder *builder, const double *values)
             builder_triangle(builder, a, c, b); // and once the other way round
         }
     }
-    builder_box(builder, vector(0.2 * s, 0.1 * s, 0), vector(0.3 * s, 0.15 * s, 0.2 * s));
-    const uint32_t low = builder_vertex(builder, vector(0, 0.3 * s, 0)),
-                   high = builder_vertex(builder, vector(0, 0.6 * s, 0));
+    builder_box(builder, dvec3(0.2 * s, 0.1 * s, 0), dvec3(0.3 * s, 0.15 * s, 0.2 * s));
+    const uint32_t low = builder_vertex(builder, dvec3(0, 0.3 * s, 0)),
+                   high = builder_vertex(builder, dvec3(0, 0.6 * s, 0));
     for (uint32_t i = 0; i < 5; i++) {
         const double angle = 2.0 * PI * i / 5.0;
         builder_triangle(builder, low, high,
-                         builder_vertex(builder, vector(0.3 * s * cos(angle), 0.5 * s, 0.3 * s * sin(angle))));
+                         builder_vertex(builder, dvec3(0.3 * s * cos(angle), 0.5 * s, 0.3 * s * sin(angle))));
     }
 }

@@ -150,19 +150,19 @@ MoteResult mesh_normal_groups(const Mesh *mesh, uint32_t *groups)
 
 MoteResult mesh_move_normals(const Mesh *mesh, const uint32_t *groups, MoteVec3 *normals)
 {
-    Vector *sums = calloc((size_t)mesh->vertex_count + 1, sizeof *sums);
+    DVec3 *sums = calloc((size_t)mesh->vertex_count + 1, sizeof *sums);
     if (sums == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the normals of %u vertices", mesh->vertex_count);
     }
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        const Vector n = triangle_cross(mesh, t);
+        const DVec3 n = triangle_cross(mesh, t);
         for (uint32_t k = 0; k < 3; k++) {
-            Vector *sum = &sums[groups[mesh->triangles[3 * (size_t)t + k]]];
-            *sum = add(*sum, n);
+            DVec3 *sum = &sums[groups[mesh->triangles[3 * (size_t)t + k]]];
+            *sum = dvec3_add(*sum, n);
         }
     }
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        normals[v] = to_vec3(unit(sums[groups[v]], vector(0.0, 1.0, 0.0)));
+        normals[v] = dvec3_round(dvec3_normalize(sums[groups[v]], 0.0, dvec3(0.0, 1.0, 0.0)));
     }
     free(sums);
     return MOTE_OK;

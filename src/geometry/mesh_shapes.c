@@ -11,21 +11,21 @@ enum { PROFILE_POINTS = 2200, PARAMETERS = 6 };
 
 // ---- Parts -----------------------------------------------------------------------------------------------------
 
-void builder_move(MeshBuilder *builder, uint32_t first, Vector offset)
+void builder_move(MeshBuilder *builder, uint32_t first, DVec3 offset)
 {
     for (uint32_t v = first; v < builder->mesh.vertex_count; v++) {
-        builder->mesh.positions[v] = to_vec3(add(from_vec3(builder->mesh.positions[v]), offset));
+        builder->mesh.positions[v] = dvec3_round(dvec3_add(dvec3_from(builder->mesh.positions[v]), offset));
     }
 }
 
-void builder_box(MeshBuilder *builder, Vector centre, Vector half)
+void builder_box(MeshBuilder *builder, DVec3 centre, DVec3 half)
 {
     static const uint8_t faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                         {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
     uint32_t vertices[8];
     for (uint32_t i = 0; i < 8; i++) {
-        const Vector offset = {i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z};
-        vertices[i] = builder_vertex(builder, add(centre, offset));
+        const DVec3 offset = {i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z};
+        vertices[i] = builder_vertex(builder, dvec3_add(centre, offset));
     }
     for (uint32_t f = 0; f < 6; f++) {
         const uint8_t *face = faces[f];
@@ -42,7 +42,7 @@ void builder_revolve(MeshBuilder *builder, const ProfilePoint *profile, uint32_t
             // On the axis all of a ring's vertices are equal; they become one when the mesh is finished.
             const double angle = 2.0 * PI * s / segments, radius = profile[i].radius;
             const double cosine = radius > 0.0 ? cos(angle) : 0.0, sine = radius > 0.0 ? sin(angle) : 0.0;
-            builder_vertex(builder, vector(radius * cosine, profile[i].height, radius * sine));
+            builder_vertex(builder, dvec3(radius * cosine, profile[i].height, radius * sine));
         }
     }
     for (uint32_t i = 0; i + (cyclic ? 0 : 1) < count; i++) {
@@ -71,7 +71,7 @@ static uint32_t append_arc(ProfilePoint *profile, uint32_t count, ProfilePoint c
 
 static void generate_box(MeshBuilder *builder, const double *values)
 {
-    builder_box(builder, vector(0, 0, 0), vector(0.5 * values[0], 0.5 * values[1], 0.5 * values[2]));
+    builder_box(builder, dvec3(0, 0, 0), dvec3(0.5 * values[0], 0.5 * values[1], 0.5 * values[2]));
 }
 
 static void generate_sphere(MeshBuilder *builder, const double *values)

@@ -89,7 +89,7 @@ static void consider(Found *found, uint32_t item, double squared)
     found->squared[at] = squared;
 }
 
-static Found nearest_points(const PointTree *tree, Vector p)
+static Found nearest_points(const PointTree *tree, DVec3 p)
 {
     Found found = {0};
     Range stack[STACK];
@@ -101,8 +101,8 @@ static Found nearest_points(const PointTree *tree, Vector p)
             continue;
         }
         const uint32_t middle = range.first + (range.end - range.first) / 2, item = tree->order[middle];
-        const Vector away = subtract(p, from_vec3(tree->points[item]));
-        consider(&found, item, dot(away, away));
+        const DVec3 away = dvec3_sub(p, dvec3_from(tree->points[item]));
+        consider(&found, item, dvec3_dot(away, away));
         const double side = tree->axes[middle] == 0 ? away.x : (tree->axes[middle] == 1 ? away.y : away.z);
         const Range low = {range.first, middle, side > 0.0 ? side * side : range.squared};
         const Range high = {middle + 1, range.end, side > 0.0 ? range.squared : side * side};
@@ -148,7 +148,7 @@ MoteResult mesh_skin(const Mesh *mesh, const MoteVec3 *particles, uint32_t count
     }
 #pragma omp parallel for schedule(static)
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const Found found = nearest_points(&tree, from_vec3(mesh->positions[v]));
+        const Found found = nearest_points(&tree, dvec3_from(mesh->positions[v]));
         weigh(&found, indices + INFLUENCES * (size_t)v, weights + INFLUENCES * (size_t)v);
     }
     free(tree.order);

@@ -146,21 +146,21 @@ MoteResult mesh_components(const Mesh *mesh, uint32_t *components, uint32_t *cou
 // ---- Report ----------------------------------------------------------------------------------------------------
 
 // Six times the signed volume between a triangle and a point.
-static double volume_part(const Mesh *mesh, uint32_t t, Vector about)
+static double volume_part(const Mesh *mesh, uint32_t t, DVec3 about)
 {
     const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
-    const Vector a = subtract(from_vec3(mesh->positions[corner[0]]), about);
-    const Vector b = subtract(from_vec3(mesh->positions[corner[1]]), about);
-    const Vector c = subtract(from_vec3(mesh->positions[corner[2]]), about);
-    return dot(a, cross(b, c));
+    const DVec3 a = dvec3_sub(dvec3_from(mesh->positions[corner[0]]), about);
+    const DVec3 b = dvec3_sub(dvec3_from(mesh->positions[corner[1]]), about);
+    const DVec3 c = dvec3_sub(dvec3_from(mesh->positions[corner[2]]), about);
+    return dvec3_dot(a, dvec3_cross(b, c));
 }
 
-static void bounds(const Mesh *mesh, Vector *lowest, Vector *highest)
+static void bounds(const Mesh *mesh, DVec3 *lowest, DVec3 *highest)
 {
-    *lowest = *highest = mesh->vertex_count > 0 ? from_vec3(mesh->positions[0]) : vector(0, 0, 0);
+    *lowest = *highest = mesh->vertex_count > 0 ? dvec3_from(mesh->positions[0]) : dvec3(0, 0, 0);
     for (uint32_t v = 1; v < mesh->vertex_count; v++) {
-        *lowest = smaller_of(*lowest, from_vec3(mesh->positions[v]));
-        *highest = larger_of(*highest, from_vec3(mesh->positions[v]));
+        *lowest = dvec3_min(*lowest, dvec3_from(mesh->positions[v]));
+        *highest = dvec3_max(*highest, dvec3_from(mesh->positions[v]));
     }
 }
 
@@ -188,17 +188,17 @@ MoteResult mesh_report(const Mesh *mesh, MeshReport *report)
         report->consistently_oriented &= run == 1 || balance == 0 || (run > 2 && run % 2 == 1);
         e += run;
     }
-    Vector lowest, highest;
+    DVec3 lowest, highest;
     bounds(mesh, &lowest, &highest);
-    const Vector centre = scaled(add(lowest, highest), 0.5);
+    const DVec3 centre = dvec3_scale(dvec3_add(lowest, highest), 0.5);
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        const double twice = length(triangle_cross(mesh, t));
+        const double twice = dvec3_length(triangle_cross(mesh, t));
         report->area += 0.5 * twice;
         report->degenerate_triangles += !(twice > 0.0);
         report->volume += volume_part(mesh, t, centre) / 6.0;
     }
-    report->lowest = to_vec3(lowest);
-    report->highest = to_vec3(highest);
+    report->lowest = dvec3_round(lowest);
+    report->highest = dvec3_round(highest);
     report->closed = report->boundary_edges == 0;
     report->manifold = report->non_manifold_edges == 0;
     topology_free(&topology);
@@ -273,11 +273,11 @@ static bool append_fans(Mesh *mesh, HoleEdge *edges, size_t count, uint8_t *used
             continue;
         }
         size_t length_of_loop = 0;
-        Vector sum = {0, 0, 0};
+        DVec3 sum = {0, 0, 0};
         for (HoleEdge *edge = &edges[start]; edge != NULL && !used[edge - edges];) {
             used[edge - edges] = 1;
             loop[length_of_loop++] = edge->from_vertex;
-            sum = add(sum, from_vec3(mesh->positions[edge->from_vertex]));
+            sum = dvec3_add(sum, dvec3_from(mesh->positions[edge->from_vertex]));
             const uint32_t to = edge->to;
             // Where loops touch in a vertex, any unused way on will do.
             edge = edge_from(edges, count, to);
@@ -290,7 +290,7 @@ static bool append_fans(Mesh *mesh, HoleEdge *edges, size_t count, uint8_t *used
             }
         }
         const uint32_t centre = mesh->vertex_count;
-        mesh->positions[centre] = to_vec3(scaled(sum, 1.0 / (double)length_of_loop));
+        mesh->positions[centre] = dvec3_round(dvec3_scale(sum, 1.0 / (double)length_of_loop));
         if (mesh->uvs != NULL) {
             memcpy(mesh->uvs + 2 * (size_t)centre, mesh->uvs + 2 * (size_t)loop[0], 2 * sizeof *mesh->uvs);
         }
@@ -310,7 +310,7 @@ static double area_of(const Mesh *mesh, uint32_t first, uint32_t end)
 {
     double area = 0.0;
     for (uint32_t t = first; t < end; t++) {
-        area += 0.5 * length(triangle_cross(mesh, t));
+        area += 0.5 * dvec3_length(triangle_cross(mesh, t));
     }
     return area;
 }
@@ -469,7 +469,7 @@ static MoteResult orient_patches(Mesh *mesh, const Topology *topology)
 }
 
 // The winding number of all components but one at a point (Van Oosterom and Strackee 1983).
-static double winding_without(const Mesh *mesh, const uint32_t *components, uint32_t without, Vector p)
+static double winding_without(const Mesh *mesh, const uint32_t *components, uint32_t without, DVec3 p)
 {
     double sum = 0.0;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
@@ -477,11 +477,12 @@ static double winding_without(const Mesh *mesh, const uint32_t *components, uint
             continue;
         }
         const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
-        const Vector a = subtract(from_vec3(mesh->positions[corner[0]]), p);
-        const Vector b = subtract(from_vec3(mesh->positions[corner[1]]), p);
-        const Vector c = subtract(from_vec3(mesh->positions[corner[2]]), p);
-        const double la = length(a), lb = length(b), lc = length(c);
-        sum += atan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
+        const DVec3 a = dvec3_sub(dvec3_from(mesh->positions[corner[0]]), p);
+        const DVec3 b = dvec3_sub(dvec3_from(mesh->positions[corner[1]]), p);
+        const DVec3 c = dvec3_sub(dvec3_from(mesh->positions[corner[2]]), p);
+        const double la = dvec3_length(a), lb = dvec3_length(b), lc = dvec3_length(c);
+        sum += atan2(dvec3_dot(a, dvec3_cross(b, c)),
+                     la * lb * lc + dvec3_dot(a, b) * lc + dvec3_dot(b, c) * la + dvec3_dot(c, a) * lb);
     }
     return sum / (2.0 * 3.14159265358979323846);
 }
@@ -494,7 +495,7 @@ static bool is_cavity(const Mesh *mesh, const uint32_t *components, uint32_t com
     uint32_t seen = 0;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         if (components[t] == component && seen++ % stride == 0 &&
-            winding_without(mesh, components, component, from_vec3(mesh->positions[mesh->triangles[3 * (size_t)t]])) <
+            winding_without(mesh, components, component, dvec3_from(mesh->positions[mesh->triangles[3 * (size_t)t]])) <
                 0.5) {
             return false;
         }
@@ -504,9 +505,9 @@ static bool is_cavity(const Mesh *mesh, const uint32_t *components, uint32_t com
 
 static void orient_components(Mesh *mesh, const uint32_t *components, uint32_t count, double *volumes, uint32_t *sizes)
 {
-    Vector lowest, highest;
+    DVec3 lowest, highest;
     bounds(mesh, &lowest, &highest);
-    const Vector centre = scaled(add(lowest, highest), 0.5);
+    const DVec3 centre = dvec3_scale(dvec3_add(lowest, highest), 0.5);
     double total = 0.0;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         if (components[t] != UINT32_MAX) {

@@ -13,7 +13,7 @@ typedef struct TreeNode {
     uint32_t first, count; // triangles of a leaf; count 0: an inner node, whose children are `first` and first + 1
     // The dipole of all triangles below.
     double radius; // of a ball about `centre` that holds them
-    Vector centre, area_normal;
+    DVec3 centre, area_normal;
 } TreeNode;
 
 struct TriangleTree {
@@ -76,36 +76,36 @@ void select_nth(uint32_t *items, const float *keys, uint32_t count, uint32_t nth
 
 // ---- Building --------------------------------------------------------------------------------------------------
 
-static void corners_of(const Mesh *mesh, uint32_t triangle, Vector corner[3])
+static void corners_of(const Mesh *mesh, uint32_t triangle, DVec3 corner[3])
 {
     for (uint32_t k = 0; k < 3; k++) {
-        corner[k] = from_vec3(mesh->positions[mesh->triangles[3 * (size_t)triangle + k]]);
+        corner[k] = dvec3_from(mesh->positions[mesh->triangles[3 * (size_t)triangle + k]]);
     }
 }
 
 static void enclose(const TriangleTree *tree, TreeNode *node, uint32_t first, uint32_t count)
 {
-    Vector lowest = {INFINITY, INFINITY, INFINITY}, highest = {-INFINITY, -INFINITY, -INFINITY};
-    Vector sum = {0, 0, 0};
+    DVec3 lowest = {INFINITY, INFINITY, INFINITY}, highest = {-INFINITY, -INFINITY, -INFINITY};
+    DVec3 sum = {0, 0, 0};
     double area = 0.0;
-    node->area_normal = vector(0, 0, 0);
+    node->area_normal = dvec3(0, 0, 0);
     for (uint32_t i = first; i < first + count; i++) {
-        Vector corner[3];
+        DVec3 corner[3];
         corners_of(tree->mesh, tree->order[i], corner);
         for (uint32_t k = 0; k < 3; k++) {
-            lowest = smaller_of(lowest, corner[k]);
-            highest = larger_of(highest, corner[k]);
+            lowest = dvec3_min(lowest, corner[k]);
+            highest = dvec3_max(highest, corner[k]);
         }
-        const Vector normal = scaled(triangle_cross(tree->mesh, tree->order[i]), 0.5);
-        const double a = length(normal);
-        node->area_normal = add(node->area_normal, normal);
-        sum = add(sum, scaled(add(corner[0], add(corner[1], corner[2])), a / 3.0));
+        const DVec3 normal = dvec3_scale(triangle_cross(tree->mesh, tree->order[i]), 0.5);
+        const double a = dvec3_length(normal);
+        node->area_normal = dvec3_add(node->area_normal, normal);
+        sum = dvec3_add(sum, dvec3_scale(dvec3_add(corner[0], dvec3_add(corner[1], corner[2])), a / 3.0));
         area += a;
     }
-    node->centre = area > 0.0 ? scaled(sum, 1.0 / area) : scaled(add(lowest, highest), 0.5);
-    const Vector reach = larger_of(subtract(highest, node->centre), subtract(node->centre, lowest));
-    node->radius = length(reach);
-    const Vector bounds[2] = {lowest, highest};
+    node->centre = area > 0.0 ? dvec3_scale(sum, 1.0 / area) : dvec3_scale(dvec3_add(lowest, highest), 0.5);
+    const DVec3 reach = dvec3_max(dvec3_sub(highest, node->centre), dvec3_sub(node->centre, lowest));
+    node->radius = dvec3_length(reach);
+    const DVec3 bounds[2] = {lowest, highest};
     for (uint32_t k = 0; k < 2; k++) {
         float *side = k == 0 ? node->lowest : node->highest; // floats were the corners: nothing is rounded
         side[0] = (float)bounds[k].x;
@@ -164,9 +164,9 @@ MoteResult triangle_tree_create(const Mesh *mesh, TriangleTree **out)
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the tree of %zu triangles", count);
     }
     for (uint32_t t = 0; t < count; t++) {
-        Vector corner[3];
+        DVec3 corner[3];
         corners_of(mesh, t, corner);
-        const Vector sum = add(corner[0], add(corner[1], corner[2]));
+        const DVec3 sum = dvec3_add(corner[0], dvec3_add(corner[1], corner[2]));
         keys[t] = (float)sum.x;
         keys[count + t] = (float)sum.y;
         keys[2 * count + t] = (float)sum.z;
@@ -191,37 +191,38 @@ void triangle_tree_destroy(TriangleTree *tree)
 
 // ---- Nearest point ---------------------------------------------------------------------------------------------
 
-static Vector on_edge(Vector a, Vector b, Vector p, double *share)
+static DVec3 on_edge(DVec3 a, DVec3 b, DVec3 p, double *share)
 {
-    const Vector edge = subtract(b, a);
-    const double squared = dot(edge, edge);
-    const double t = squared > 0.0 ? dot(subtract(p, a), edge) / squared : 0.0;
+    const DVec3 edge = dvec3_sub(b, a);
+    const double squared = dvec3_dot(edge, edge);
+    const double t = squared > 0.0 ? dvec3_dot(dvec3_sub(p, a), edge) / squared : 0.0;
     *share = fmin(fmax(t, 0.0), 1.0);
-    return add(a, scaled(edge, *share));
+    return dvec3_add(a, dvec3_scale(edge, *share));
 }
 
 // The nearest point of a triangle: the foot of the perpendicular if that is inside, else the nearest on an edge.
-static Vector nearest_in_triangle(const Vector corner[3], Vector p, double weights[3])
+static DVec3 nearest_in_triangle(const DVec3 corner[3], DVec3 p, double weights[3])
 {
-    const Vector ab = subtract(corner[1], corner[0]), ac = subtract(corner[2], corner[0]);
-    const Vector ap = subtract(p, corner[0]), normal = cross(ab, ac);
-    const double squared = dot(normal, normal);
+    const DVec3 ab = dvec3_sub(corner[1], corner[0]), ac = dvec3_sub(corner[2], corner[0]);
+    const DVec3 ap = dvec3_sub(p, corner[0]), normal = dvec3_cross(ab, ac);
+    const double squared = dvec3_dot(normal, normal);
     if (squared > 0.0) {
-        const double v = dot(cross(ap, ac), normal) / squared, w = dot(cross(ab, ap), normal) / squared;
+        const double v = dvec3_dot(dvec3_cross(ap, ac), normal) / squared,
+                     w = dvec3_dot(dvec3_cross(ab, ap), normal) / squared;
         if (v >= 0.0 && w >= 0.0 && v + w <= 1.0) {
             weights[0] = 1.0 - v - w;
             weights[1] = v;
             weights[2] = w;
-            return add(corner[0], add(scaled(ab, v), scaled(ac, w)));
+            return dvec3_add(corner[0], dvec3_add(dvec3_scale(ab, v), dvec3_scale(ac, w)));
         }
     }
-    Vector best = corner[0];
+    DVec3 best = corner[0];
     double best_squared = INFINITY;
     for (uint32_t k = 0; k < 3; k++) {
         double share;
-        const Vector point = on_edge(corner[k], corner[(k + 1) % 3], p, &share), away = subtract(p, point);
-        if (dot(away, away) < best_squared) {
-            best_squared = dot(away, away);
+        const DVec3 point = on_edge(corner[k], corner[(k + 1) % 3], p, &share), away = dvec3_sub(p, point);
+        if (dvec3_dot(away, away) < best_squared) {
+            best_squared = dvec3_dot(away, away);
             best = point;
             weights[k] = 1.0 - share;
             weights[(k + 1) % 3] = share;
@@ -231,7 +232,7 @@ static Vector nearest_in_triangle(const Vector corner[3], Vector p, double weigh
     return best;
 }
 
-static double squared_distance_to_box(const TreeNode *node, Vector p)
+static double squared_distance_to_box(const TreeNode *node, DVec3 p)
 {
     const double x = fmax(0.0, fmax(node->lowest[0] - p.x, p.x - node->highest[0]));
     const double y = fmax(0.0, fmax(node->lowest[1] - p.y, p.y - node->highest[1]));
@@ -239,7 +240,7 @@ static double squared_distance_to_box(const TreeNode *node, Vector p)
     return x * x + y * y + z * z;
 }
 
-bool triangle_tree_nearest(const TriangleTree *tree, Vector p, double within, NearestPoint *out)
+bool triangle_tree_nearest(const TriangleTree *tree, DVec3 p, double within, NearestPoint *out)
 {
     struct {
         uint32_t node;
@@ -259,12 +260,12 @@ bool triangle_tree_nearest(const TriangleTree *tree, Vector p, double within, Ne
         }
         const TreeNode *node = &tree->nodes[stack[depth].node];
         for (uint32_t i = node->first; i < node->first + node->count; i++) {
-            Vector corner[3];
+            DVec3 corner[3];
             double weights[3] = {1.0, 0.0, 0.0};
             corners_of(tree->mesh, tree->order[i], corner);
-            const Vector point = nearest_in_triangle(corner, p, weights), away = subtract(p, point);
-            if (dot(away, away) < best) {
-                best = dot(away, away);
+            const DVec3 point = nearest_in_triangle(corner, p, weights), away = dvec3_sub(p, point);
+            if (dvec3_dot(away, away) < best) {
+                best = dvec3_dot(away, away);
                 *out = (NearestPoint){sqrt(best), point, tree->order[i], {weights[0], weights[1], weights[2]}};
                 found = true;
             }
@@ -282,7 +283,7 @@ bool triangle_tree_nearest(const TriangleTree *tree, Vector p, double within, Ne
     return found;
 }
 
-bool triangle_tree_meets_other(const TriangleTree *tree, Vector p, double radius, const uint32_t *marks, uint32_t own)
+bool triangle_tree_meets_other(const TriangleTree *tree, DVec3 p, double radius, const uint32_t *marks, uint32_t own)
 {
     uint32_t stack[2 * STACK], depth = 0;
     if (tree->node_count > 0) {
@@ -294,13 +295,13 @@ bool triangle_tree_meets_other(const TriangleTree *tree, Vector p, double radius
             continue;
         }
         for (uint32_t i = node->first; i < node->first + node->count; i++) {
-            Vector corner[3];
+            DVec3 corner[3];
             double weights[3];
             if (marks[tree->order[i]] == own) {
                 continue;
             }
             corners_of(tree->mesh, tree->order[i], corner);
-            if (length(subtract(p, nearest_in_triangle(corner, p, weights))) <= radius) {
+            if (dvec3_length(dvec3_sub(p, nearest_in_triangle(corner, p, weights))) <= radius) {
                 return true;
             }
         }
@@ -337,14 +338,15 @@ static void turn_on(Turning *turning, double re, double im)
 }
 
 // Turns on by half of the signed solid angle of a triangle (Van Oosterom and Strackee 1983).
-static void turn_by_triangle(Turning *turning, const Vector corner[3], Vector p)
+static void turn_by_triangle(Turning *turning, const DVec3 corner[3], DVec3 p)
 {
-    const Vector a = subtract(corner[0], p), b = subtract(corner[1], p), c = subtract(corner[2], p);
-    const double la = length(a), lb = length(b), lc = length(c);
-    turn_on(turning, la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb, dot(a, cross(b, c)));
+    const DVec3 a = dvec3_sub(corner[0], p), b = dvec3_sub(corner[1], p), c = dvec3_sub(corner[2], p);
+    const double la = dvec3_length(a), lb = dvec3_length(b), lc = dvec3_length(c);
+    turn_on(turning, la * lb * lc + dvec3_dot(a, b) * lc + dvec3_dot(b, c) * la + dvec3_dot(c, a) * lb,
+            dvec3_dot(a, dvec3_cross(b, c)));
 }
 
-double triangle_tree_winding(const TriangleTree *tree, Vector p)
+double triangle_tree_winding(const TriangleTree *tree, DVec3 p)
 {
     const double pi = 3.14159265358979323846;
     uint32_t stack[2 * STACK], depth = 0;
@@ -355,14 +357,15 @@ double triangle_tree_winding(const TriangleTree *tree, Vector p)
     }
     while (depth > 0) {
         const TreeNode *node = &tree->nodes[stack[--depth]];
-        const Vector to = subtract(node->centre, p);
-        const double squared = dot(to, to);
+        const DVec3 to = dvec3_sub(node->centre, p);
+        const double squared = dvec3_dot(to, to);
         if (squared > FAR * FAR * node->radius * node->radius) {
-            sum += 0.5 * dot(to, node->area_normal) / (squared * sqrt(squared)); // Barill et al. 2018, first order
+            sum +=
+                0.5 * dvec3_dot(to, node->area_normal) / (squared * sqrt(squared)); // Barill et al. 2018, first order
             continue;
         }
         for (uint32_t i = node->first; i < node->first + node->count; i++) {
-            Vector corner[3];
+            DVec3 corner[3];
             corners_of(tree->mesh, tree->order[i], corner);
             turn_by_triangle(&turning, corner, p);
         }

@@ -14,7 +14,7 @@
 #define ROW_LIMIT     1e8        // lattice rows, each of which takes a search
 
 typedef struct Lattice {
-    Vector first; // the point with the lowest coordinates
+    DVec3 first; // the point with the lowest coordinates
     double spacing;
     uint32_t nx, ny, nz;
 } Lattice;
@@ -31,7 +31,7 @@ typedef struct Solid {
 
 typedef struct Sample {
     double depth; // m, positive inside
-    Vector gradient;
+    DVec3 gradient;
 } Sample;
 
 void voxel_body_free(VoxelBody *body)
@@ -52,7 +52,7 @@ static void solid_free(Solid *solid)
     mesh_free(&solid->exposed);
 }
 
-static bool is_inside(const Solid *solid, Vector p)
+static bool is_inside(const Solid *solid, DVec3 p)
 {
     return triangle_tree_winding(solid->tree, p) > 0.5;
 }
@@ -62,7 +62,8 @@ static void halve(MeshBuilder *builder, uint32_t triangle, uint32_t longest)
     const uint32_t *corner = builder->mesh.triangles + 3 * (size_t)triangle;
     const uint32_t a = corner[longest], b = corner[(longest + 1) % 3], c = corner[(longest + 2) % 3];
     const MoteVec3 *positions = builder->mesh.positions;
-    const uint32_t middle = builder_vertex(builder, scaled(add(from_vec3(positions[a]), from_vec3(positions[b])), 0.5));
+    const uint32_t middle =
+        builder_vertex(builder, dvec3_scale(dvec3_add(dvec3_from(positions[a]), dvec3_from(positions[b])), 0.5));
     builder_triangle(builder, middle, b, c);
     if (!builder->failed) {
         builder->mesh.triangles[3 * (size_t)triangle + (longest + 1) % 3] = middle;
@@ -84,7 +85,7 @@ static MoteResult cut_at_seams(const Solid *solid, const uint32_t *components, d
     MeshBuilder *builder = &pieces.builder;
     pieces.components = malloc(((size_t)CUT_LIMIT + mesh->triangle_count) * sizeof *pieces.components);
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        builder_vertex(builder, from_vec3(mesh->positions[v]));
+        builder_vertex(builder, dvec3_from(mesh->positions[v]));
     }
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
@@ -97,18 +98,18 @@ static MoteResult cut_at_seams(const Solid *solid, const uint32_t *components, d
     const uint32_t most = CUT_LIMIT + mesh->triangle_count;
     for (uint32_t t = 0; !builder->failed && t < builder->mesh.triangle_count && builder->mesh.triangle_count < most;) {
         const uint32_t *corner = builder->mesh.triangles + 3 * (size_t)t;
-        Vector corners[3];
+        DVec3 corners[3];
         for (uint32_t k = 0; k < 3; k++) {
-            corners[k] = from_vec3(builder->mesh.positions[corner[k]]);
+            corners[k] = dvec3_from(builder->mesh.positions[corner[k]]);
         }
-        const Vector middle = scaled(add(corners[0], add(corners[1], corners[2])), 1.0 / 3.0);
+        const DVec3 middle = dvec3_scale(dvec3_add(corners[0], dvec3_add(corners[1], corners[2])), 1.0 / 3.0);
         uint32_t longest = 0;
         double longest_length = 0.0, radius = 0.0;
         for (uint32_t k = 0; k < 3; k++) {
-            const double edge = length(subtract(corners[(k + 1) % 3], corners[k]));
+            const double edge = dvec3_length(dvec3_sub(corners[(k + 1) % 3], corners[k]));
             longest = edge > longest_length ? k : longest;
             longest_length = fmax(longest_length, edge);
-            radius = fmax(radius, length(subtract(corners[k], middle)));
+            radius = fmax(radius, dvec3_length(dvec3_sub(corners[k], middle)));
         }
         if (longest_length > size &&
             triangle_tree_meets_other(solid->tree, middle, radius, components, pieces.components[t])) {
@@ -151,11 +152,13 @@ static MoteResult solid_expose(Solid *solid, double spacing)
             continue;
         }
         const uint32_t *corner = mesh->triangles + 3 * (size_t)t;
-        const Vector sum = add(from_vec3(mesh->positions[corner[0]]),
-                               add(from_vec3(mesh->positions[corner[1]]), from_vec3(mesh->positions[corner[2]])));
-        const Vector up = scaled(unit(triangle_cross(mesh, t), vector(0, 1, 0)), 10.0 * solid->touching);
-        const Vector middle = scaled(sum, 1.0 / 3.0);
-        buried[t] = is_inside(solid, add(middle, up)) && is_inside(solid, subtract(middle, up));
+        const DVec3 sum =
+            dvec3_add(dvec3_from(mesh->positions[corner[0]]),
+                      dvec3_add(dvec3_from(mesh->positions[corner[1]]), dvec3_from(mesh->positions[corner[2]])));
+        const DVec3 up =
+            dvec3_scale(dvec3_normalize(triangle_cross(mesh, t), 0.0, dvec3(0, 1, 0)), 10.0 * solid->touching);
+        const DVec3 middle = dvec3_scale(sum, 1.0 / 3.0);
+        buried[t] = is_inside(solid, dvec3_add(middle, up)) && is_inside(solid, dvec3_sub(middle, up));
     }
     uint32_t kept = 0;
     for (uint32_t t = 0; t < count && !watch.stopped; t++) {
@@ -185,7 +188,7 @@ static MoteResult solid_make(const Mesh *mesh, double spacing, Solid *out)
     }
     if (result == MOTE_OK) {
         result = mesh_report(&out->mesh, &out->report);
-        out->touching = 1e-6 * length(subtract(from_vec3(out->report.highest), from_vec3(out->report.lowest)));
+        out->touching = 1e-6 * dvec3_length(dvec3_sub(dvec3_from(out->report.highest), dvec3_from(out->report.lowest)));
     }
     if (result == MOTE_OK) {
         result = triangle_tree_create(&out->mesh, &out->tree);
@@ -201,21 +204,21 @@ static MoteResult solid_make(const Mesh *mesh, double spacing, Solid *out)
 
 // The outward direction at p, whose nearest point is given: towards it from inside; where both are the same, the
 // surface's normal there, weighted by the angles of the triangles at its corners.
-static Vector outward(const Mesh *mesh, double touching, Vector p, const NearestPoint *nearest)
+static DVec3 outward(const Mesh *mesh, double touching, DVec3 p, const NearestPoint *nearest)
 {
     if (nearest->distance > touching) {
-        return scaled(subtract(nearest->point, p), 1.0 / nearest->distance);
+        return dvec3_scale(dvec3_sub(nearest->point, p), 1.0 / nearest->distance);
     }
     const uint32_t *corner = mesh->triangles + 3 * (size_t)nearest->triangle;
-    Vector sum = {0, 0, 0};
+    DVec3 sum = {0, 0, 0};
     for (uint32_t k = 0; k < 3; k++) {
-        sum = add(sum, scaled(from_vec3(mesh->normals[corner[k]]), nearest->weights[k]));
+        sum = dvec3_add(sum, dvec3_scale(dvec3_from(mesh->normals[corner[k]]), nearest->weights[k]));
     }
-    return unit(sum, unit(triangle_cross(mesh, nearest->triangle), vector(0, 1, 0)));
+    return dvec3_normalize(sum, 0.0, dvec3_normalize(triangle_cross(mesh, nearest->triangle), 0.0, dvec3(0, 1, 0)));
 }
 
 // The depth and the way out at a point inside; `nearest` is that of the whole surface.
-static Sample sample_inside(const Solid *solid, Vector p, const NearestPoint *nearest)
+static Sample sample_inside(const Solid *solid, DVec3 p, const NearestPoint *nearest)
 {
     NearestPoint exposed;
     if (solid->exposed_tree != NULL && triangle_tree_nearest(solid->exposed_tree, p, INFINITY, &exposed)) {
@@ -256,9 +259,9 @@ static void row_append(Row *row, uint32_t x, const Sample *sample)
     row->places[row->count++] = x;
 }
 
-static Vector lattice_point(const Lattice *lattice, uint32_t x, uint32_t y, uint32_t z)
+static DVec3 lattice_point(const Lattice *lattice, uint32_t x, uint32_t y, uint32_t z)
 {
-    return add(lattice->first, scaled(vector(x, y, z), lattice->spacing));
+    return dvec3_add(lattice->first, dvec3_scale(dvec3(x, y, z), lattice->spacing));
 }
 
 static void walk_row(const Solid *solid, const Lattice *lattice, double shell, uint32_t y, uint32_t z, Row *row)
@@ -267,7 +270,7 @@ static void walk_row(const Solid *solid, const Lattice *lattice, double shell, u
     bool inside = false;
     double within = INFINITY;
     for (uint32_t x = 0; x < lattice->nx && !row->failed;) {
-        const Vector p = lattice_point(lattice, x, y, z);
+        const DVec3 p = lattice_point(lattice, x, y, z);
         NearestPoint nearest = {0};
         if (!triangle_tree_nearest(solid->tree, p, within, &nearest)) {
             // Rounding: the bound from the last point was just too tight.
@@ -303,9 +306,9 @@ static MoteResult lattice_make(const Solid *solid, const VoxelOptions *options, 
     const MeshReport report = solid->report;
     const double spacing = options->spacing;
     const uint32_t limit = options->limit > 0 ? options->limit : DEFAULT_LIMIT;
-    const Vector size = subtract(from_vec3(report.highest), from_vec3(report.lowest));
-    const Vector cells = {fmax(1.0, round(size.x / spacing)), fmax(1.0, round(size.y / spacing)),
-                          fmax(1.0, round(size.z / spacing))};
+    const DVec3 size = dvec3_sub(dvec3_from(report.highest), dvec3_from(report.lowest));
+    const DVec3 cells = {fmax(1.0, round(size.x / spacing)), fmax(1.0, round(size.y / spacing)),
+                         fmax(1.0, round(size.z / spacing))};
     // A shell is at least one layer of the surface; a solid has its volume. Overlaps count twice in both: generous.
     const double few =
         options->surface_only ? report.area / (spacing * spacing) : fabs(report.volume) / pow(spacing, 3);
@@ -317,12 +320,12 @@ static MoteResult lattice_make(const Solid *solid, const VoxelOptions *options, 
                          "most %u; a spacing of %.3g m would do",
                          spacing, few, size.x, size.y, size.z, limit, larger);
     }
-    const Vector centre = scaled(add(from_vec3(report.lowest), from_vec3(report.highest)), 0.5);
+    const DVec3 centre = dvec3_scale(dvec3_add(dvec3_from(report.lowest), dvec3_from(report.highest)), 0.5);
     out->spacing = spacing;
     out->nx = (uint32_t)cells.x;
     out->ny = (uint32_t)cells.y;
     out->nz = (uint32_t)cells.z;
-    out->first = subtract(centre, scaled(subtract(cells, vector(1, 1, 1)), 0.5 * spacing));
+    out->first = dvec3_sub(centre, dvec3_scale(dvec3_sub(cells, dvec3(1, 1, 1)), 0.5 * spacing));
     return MOTE_OK;
 }
 
@@ -333,13 +336,14 @@ static void move_inwards(const Solid *solid, double inset, VoxelBody *body, uint
     if (depth >= inset) {
         return;
     }
-    const Vector p = subtract(from_vec3(body->positions[i]), scaled(from_vec3(body->gradients[i]), inset - depth));
+    const DVec3 p =
+        dvec3_sub(dvec3_from(body->positions[i]), dvec3_scale(dvec3_from(body->gradients[i]), inset - depth));
     NearestPoint nearest;
     if (triangle_tree_nearest(solid->tree, p, INFINITY, &nearest) && is_inside(solid, p)) {
         const Sample sample = sample_inside(solid, p, &nearest);
         if (sample.depth > depth) {
-            body->positions[i] = to_vec3(p);
-            body->gradients[i] = to_vec3(sample.gradient);
+            body->positions[i] = dvec3_round(p);
+            body->gradients[i] = dvec3_round(sample.gradient);
             body->distances[i] = (float)-sample.depth;
         }
     }
@@ -373,7 +377,7 @@ static MoteResult collect(const Solid *solid, const Lattice *lattice, const Voxe
     for (size_t r = 0; r < row_count; r++) {
         for (uint32_t i = 0; i < rows[r].count; i++, next++) {
             const float *values = rows[r].values + 4 * (size_t)i;
-            out->positions[next] = to_vec3(
+            out->positions[next] = dvec3_round(
                 lattice_point(lattice, rows[r].places[i], (uint32_t)(r % lattice->ny), (uint32_t)(r / lattice->ny)));
             out->gradients[next] = (MoteVec3){values[0], values[1], values[2]};
             out->distances[next] = values[3];
@@ -440,7 +444,7 @@ MoteResult voxelise(const Mesh *mesh, const VoxelOptions *options, VoxelBody *ou
     if (result != MOTE_OK) {
         return result;
     }
-    const Vector size = subtract(from_vec3(solid.report.highest), from_vec3(solid.report.lowest));
+    const DVec3 size = dvec3_sub(dvec3_from(solid.report.highest), dvec3_from(solid.report.lowest));
     result = fill(&solid, options, out);
     // Nothing fits: find a spacing at which something does, for the message.
     VoxelOptions finer = *options;

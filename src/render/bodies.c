@@ -239,9 +239,7 @@ MoteResult bodies_prepare(Device *device, const MeshSet *set, Frame *frame, Bodi
     c->instances = bodies->instances.address;
     c->body_vertices = bodies->vertices.address;
     c->mesh_vertices = set->vertices.address;
-    c->mesh_bindings = set->bindings.address;
     c->mesh_triangles = set->triangles.address;
-    c->mesh_adjacency = set->adjacency.address;
     return result;
 }
 

@@ -1,4 +1,5 @@
-// frame.h - what renderer.c and frame.c know of each other.
+// frame.h - what the files that make a picture know of each other: renderer.c, descriptors.c, frame_constants.c,
+// frame.c.
 #ifndef MOTE_RENDER_FRAME_H
 #define MOTE_RENDER_FRAME_H
 
@@ -15,5 +16,22 @@ MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const Mo
 // Waits for the picture that is being drawn, if any, and takes its timings: before anything of it is read, and before
 // anything that its commands use is changed. frame.c
 MoteResult renderer_finish(MoteRenderer *renderer);
+
+// What a picture is of, as the device sees it: fills frame->constants from scene, solver and picture. frame_constants.c
+MoteResult frame_set_constants(MoteRenderer *renderer);
+// The part of it that differs from sample to sample.
+void frame_set_sample(MoteRenderer *renderer, uint32_t sample);
+
+// Asks all passes what they will draw. frame.c
+MoteResult frame_prepare_passes(MoteRenderer *renderer);
+// Records one pass, without barriers. frame.c
+MoteResult frame_record_pass(MoteRenderer *renderer, PassId id, VkCommandBuffer commands);
+// Gives the device what the frame's passes left in FrameConstants and in their own constants. frame.c
+void frame_flush_constants(MoteRenderer *renderer);
+
+// Descriptors of the images, blocks and samplers of resources.def. descriptors.c
+MoteResult descriptors_create(MoteRenderer *renderer);
+void descriptors_write(MoteRenderer *renderer); // after images were made
+void descriptors_destroy(MoteRenderer *renderer);
 
 #endif

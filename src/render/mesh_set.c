@@ -2,6 +2,7 @@
 #include "render/mesh_set.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,45 +108,32 @@ static bool find_firsts(const MoteRenderMesh *mesh, const MoteVec3 *normals, uin
 
 // ---- Normals, and whether the backs of triangles are seen ------------------------------------------------------
 
-typedef struct Vector {
-    double x, y, z;
-} Vector;
-
-static Vector cross(Vector a, Vector b)
+static MoteVec3 unit(DVec3 v)
 {
-    return (Vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static Vector between(MoteVec3 a, MoteVec3 b)
-{
-    return (Vector){(double)b.x - a.x, (double)b.y - a.y, (double)b.z - a.z};
-}
-
-static MoteVec3 unit(Vector v)
-{
-    const double length = sqrt(v.x * v.x + v.y * v.y + v.z * v.z);
+    const double length = dvec3_length(v);
     return length > 0.0 ? (MoteVec3){(float)(v.x / length), (float)(v.y / length), (float)(v.z / length)}
                         : (MoteVec3){0.0f, 1.0f, 0.0f};
 }
 
 // As long as twice the triangle's area.
-static Vector triangle_normal(const MoteRenderMesh *mesh, const uint32_t *t)
+static DVec3 triangle_normal(const MoteRenderMesh *mesh, const uint32_t *t)
 {
-    const MoteVec3 a = mesh->positions[t[0]];
-    return cross(between(a, mesh->positions[t[1]]), between(a, mesh->positions[t[2]]));
+    const DVec3 a = dvec3_from(mesh->positions[t[0]]);
+    return dvec3_cross(dvec3_sub(dvec3_from(mesh->positions[t[1]]), a),
+                       dvec3_sub(dvec3_from(mesh->positions[t[2]]), a));
 }
 
 static bool make_normals(const MoteRenderMesh *mesh, const uint32_t *first, MoteVec3 *normals)
 {
-    Vector *sums = calloc(mesh->vertex_count, sizeof *sums);
+    DVec3 *sums = calloc(mesh->vertex_count, sizeof *sums);
     if (sums == NULL) {
         return false;
     }
     for (size_t t = 0; t < mesh->triangle_count; t++) {
-        const Vector n = triangle_normal(mesh, mesh->triangles + 3 * t);
+        const DVec3 n = triangle_normal(mesh, mesh->triangles + 3 * t);
         for (int k = 0; k < 3; k++) {
-            Vector *sum = &sums[first[mesh->triangles[3 * t + (size_t)k]]];
-            *sum = (Vector){sum->x + n.x, sum->y + n.y, sum->z + n.z};
+            DVec3 *sum = &sums[first[mesh->triangles[3 * t + (size_t)k]]];
+            *sum = dvec3_add(*sum, n);
         }
     }
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
@@ -177,8 +165,8 @@ static bool find_closed(const MoteRenderMesh *mesh, const uint32_t *first, bool 
         edges[count + i] = b << 32 | a;
     }
     for (size_t t = 0; t < mesh->triangle_count; t++) {
-        const Vector n = triangle_normal(mesh, mesh->triangles + 3 * t);
-        const Vector a = between(mesh->positions[0], mesh->positions[mesh->triangles[3 * t]]);
+        const DVec3 n = triangle_normal(mesh, mesh->triangles + 3 * t);
+        const DVec3 a = dvec3_sub(dvec3_from(mesh->positions[mesh->triangles[3 * t]]), dvec3_from(mesh->positions[0]));
         volume += n.x * a.x + n.y * a.y + n.z * a.z;
     }
     qsort(edges, count, sizeof *edges, compare_edges);
@@ -314,7 +302,7 @@ static bool make_draft(const MoteRenderMesh *mesh, MeshRange *range, Draft *draf
         done = make_normals(mesh, draft->first, draft->normals);
     }
     for (uint32_t v = 0; v < mesh->vertex_count && done && mesh->normals != NULL; v++) {
-        draft->normals[v] = unit((Vector){mesh->normals[v].x, mesh->normals[v].y, mesh->normals[v].z});
+        draft->normals[v] = unit((DVec3){mesh->normals[v].x, mesh->normals[v].y, mesh->normals[v].z});
     }
     done = done && mesh_levels_make(mesh, draft->first, draft->normals, &draft->levels);
     if (done && mesh->normals != NULL && range->deforms) {

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "render/shaders.h"
-#include <stdlib.h>
 #include <string.h>
 
 static MoteResult create_module(MoteRenderer *renderer, const char *shader, VkShaderModule *out)
@@ -165,13 +164,22 @@ MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeli
 
 // ---- Commands ----------------------------------------------------------------------------------------------
 
-void pass_bind(MoteRenderer *renderer, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline,
-               const void *constants, uint32_t bytes)
+void pass_constants(MoteRenderer *renderer, const void *constants, size_t bytes)
 {
+    MOTE_ASSERT(bytes <= PASS_CONSTANTS_BYTES);
+    char *slices = renderer->blocks[BLOCK_pass_constants].mapped;
+    memcpy(slices + (size_t)renderer->recording * PASS_CONSTANTS_BYTES, constants, bytes);
+}
+
+void pass_bind(MoteRenderer *renderer, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline,
+               const void *push, uint32_t bytes)
+{
+    const uint32_t slice = (uint32_t)renderer->recording * PASS_CONSTANTS_BYTES;
     vkCmdBindPipeline(commands, point, pipeline);
-    vkCmdBindDescriptorSets(commands, point, renderer->pipeline_layout, 0, 1, &renderer->set, 0, NULL);
-    if (constants != NULL) {
-        vkCmdPushConstants(commands, renderer->pipeline_layout, VK_SHADER_STAGE_ALL, 0, bytes, constants);
+    vkCmdBindDescriptorSets(commands, point, renderer->pipeline_layout, 0, 1, &renderer->set, 1, &slice);
+    if (push != NULL) {
+        MOTE_ASSERT(bytes <= PUSH_CONSTANTS_BYTES);
+        vkCmdPushConstants(commands, renderer->pipeline_layout, VK_SHADER_STAGE_ALL, 0, bytes, push);
     }
 }
 
@@ -278,17 +286,14 @@ void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets
 
 // ---- Simple passes -----------------------------------------------------------------------------------------
 
-MoteResult simple_pass_create(MoteRenderer *renderer, const SimpleShader *shaders, uint32_t count, void **state)
+MoteResult simple_pass_create(MoteRenderer *renderer, SimplePass *pass, const SimpleShader *shaders, uint32_t count)
 {
     MOTE_ASSERT(count <= SIMPLE_PIPELINES);
-    SimplePass *pass = calloc(1, sizeof *pass);
-    *state = pass;
-    if (pass == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
-        result = pipeline_create_compute(renderer, shaders[i].shader, shaders[i].values, 4, &pass->pipelines[i]);
+        if (pass->pipelines[i] == VK_NULL_HANDLE) {
+            result = pipeline_create_compute(renderer, shaders[i].shader, shaders[i].values, 4, &pass->pipelines[i]);
+        }
     }
     return result;
 }
@@ -296,12 +301,8 @@ MoteResult simple_pass_create(MoteRenderer *renderer, const SimpleShader *shader
 void simple_pass_destroy(MoteRenderer *renderer, void *state)
 {
     SimplePass *pass = state;
-    if (pass == NULL) {
-        return;
-    }
     for (uint32_t i = 0; i < SIMPLE_PIPELINES; i++) {
         vkDestroyPipeline(renderer->device.handle, pass->pipelines[i], NULL);
     }
     buffer_destroy(&renderer->device, &pass->buffer);
-    free(pass);
 }

@@ -28,149 +28,15 @@ typedef struct ImageRow {
     uint32_t edges; // EDGES_ bit of SIZE_SAMPLES
 } ImageRow;
 static const ImageRow image_rows[IMAGE_COUNT] = {
-#define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage)                                     \
-    [binding] = {#name, VK_FORMAT_##format, SIZE_##size, USAGE_##usage, 0},
-#define DEPTH_ROW(binding, name, size) [binding] = {#name, VK_FORMAT_D32_SFLOAT, SIZE_##size, USAGE_DEPTH, 0},
-#define SAMPLES_ROW(binding, name, format, what)                                                                       \
-    [binding] = {#name, VK_FORMAT_##format, SIZE_SAMPLES,                                                              \
-                 VK_FORMAT_##format == VK_FORMAT_D32_SFLOAT ? USAGE_DEPTH_SAMPLES : USAGE_COLOR_SAMPLES,               \
-                 EDGES_##what},
+#define IMAGE_ROW(name, texture, store, glsl_format, format, size, usage)                                              \
+    [RESOURCE_##name] = {#name, VK_FORMAT_##format, SIZE_##size, USAGE_##usage, 0},
+#define DEPTH_ROW(name, size) [RESOURCE_##name] = {#name, VK_FORMAT_D32_SFLOAT, SIZE_##size, USAGE_DEPTH, 0},
+#define SAMPLES_ROW(name, format, what)                                                                                \
+    [RESOURCE_##name] = {#name, VK_FORMAT_##format, SIZE_SAMPLES,                                                      \
+                         VK_FORMAT_##format == VK_FORMAT_D32_SFLOAT ? USAGE_DEPTH_SAMPLES : USAGE_COLOR_SAMPLES,       \
+                         EDGES_##what},
 #include "render/resources.def"
 };
-
-// Bindings beyond the images', as frame.glsl has them.
-enum { BINDING_CONSTANTS = 40, BINDING_NEAREST, BINDING_LINEAR, BINDING_SKY, BINDING_SKY_LIGHT, BINDING_END };
-
-static bool is_stored(const ImageRow *row)
-{
-    return (row->usage & VK_IMAGE_USAGE_STORAGE_BIT) != 0;
-}
-
-// ---- Descriptors -------------------------------------------------------------------------------------------
-
-static VkResult create_sampler(Device *device, VkFilter filter, VkSamplerAddressMode along_x, VkSampler *out)
-{
-    const VkSamplerCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                                      .magFilter = filter,
-                                      .minFilter = filter,
-                                      .addressModeU = along_x,
-                                      .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                                      .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
-    return MADE(vkCreateSampler(device->handle, &info, NULL, out), out);
-}
-
-static VkResult create_set_layout(MoteRenderer *renderer)
-{
-    VkDescriptorSetLayoutBinding bindings[2 * IMAGE_COUNT + 5];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
-        bindings[count++] =
-            (VkDescriptorSetLayoutBinding){2 * i, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, 1, VK_SHADER_STAGE_ALL, NULL};
-        if (is_stored(&image_rows[i])) {
-            bindings[count++] = (VkDescriptorSetLayoutBinding){2 * i + 1, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1,
-                                                               VK_SHADER_STAGE_ALL, NULL};
-        }
-    }
-    bindings[count++] = (VkDescriptorSetLayoutBinding){BINDING_CONSTANTS, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1,
-                                                       VK_SHADER_STAGE_ALL, NULL};
-    bindings[count++] = (VkDescriptorSetLayoutBinding){BINDING_SKY_LIGHT, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1,
-                                                       VK_SHADER_STAGE_ALL, NULL};
-    const VkSampler *samplers[] = {&renderer->nearest, &renderer->linear, &renderer->sky};
-    for (uint32_t i = 0; i < 3; i++) {
-        bindings[count++] = (VkDescriptorSetLayoutBinding){BINDING_NEAREST + i, VK_DESCRIPTOR_TYPE_SAMPLER, 1,
-                                                           VK_SHADER_STAGE_ALL, samplers[i]};
-    }
-    const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = count, .pBindings = bindings};
-    return MADE(vkCreateDescriptorSetLayout(renderer->device.handle, &info, NULL, &renderer->set_layout),
-                &renderer->set_layout);
-}
-
-static VkResult create_set(MoteRenderer *renderer)
-{
-    const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, IMAGE_COUNT},
-                                          {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, IMAGE_COUNT},
-                                          {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 2},
-                                          {VK_DESCRIPTOR_TYPE_SAMPLER, 3}};
-    const VkDescriptorPoolCreateInfo pool = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 4, .pPoolSizes = sizes};
-    VkResult result = MADE(vkCreateDescriptorPool(renderer->device.handle, &pool, NULL, &renderer->descriptor_pool),
-                           &renderer->descriptor_pool);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const VkDescriptorSetAllocateInfo set = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
-                                             .descriptorPool = renderer->descriptor_pool,
-                                             .descriptorSetCount = 1,
-                                             .pSetLayouts = &renderer->set_layout};
-    return vkAllocateDescriptorSets(renderer->device.handle, &set, &renderer->set);
-}
-
-static MoteResult create_descriptors(MoteRenderer *renderer)
-{
-    Device *device = &renderer->device;
-    VkResult result =
-        create_sampler(device, VK_FILTER_NEAREST, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, &renderer->nearest);
-    if (result == VK_SUCCESS) {
-        result = create_sampler(device, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE, &renderer->linear);
-    }
-    if (result == VK_SUCCESS) {
-        result = create_sampler(device, VK_FILTER_LINEAR, VK_SAMPLER_ADDRESS_MODE_REPEAT, &renderer->sky);
-    }
-    result = result == VK_SUCCESS ? create_set_layout(renderer) : result;
-    if (result == VK_SUCCESS) {
-        const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, 128};
-        const VkPipelineLayoutCreateInfo layout = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                                   .setLayoutCount = 1,
-                                                   .pSetLayouts = &renderer->set_layout,
-                                                   .pushConstantRangeCount = 1,
-                                                   .pPushConstantRanges = &push};
-        result = MADE(vkCreatePipelineLayout(device->handle, &layout, NULL, &renderer->pipeline_layout),
-                      &renderer->pipeline_layout);
-    }
-    result = result == VK_SUCCESS ? create_set(renderer) : result;
-    if (result == VK_SUCCESS) {
-        const VkQueryPoolCreateInfo queries = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                               .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                               .queryCount = PASS_COUNT + 1};
-        result = MADE(vkCreateQueryPool(device->handle, &queries, NULL, &renderer->queries), &renderer->queries);
-    }
-    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "creating descriptors");
-}
-
-static void write_descriptors(MoteRenderer *renderer)
-{
-    VkDescriptorImageInfo images[IMAGE_COUNT];
-    VkWriteDescriptorSet writes[2 * IMAGE_COUNT + 2];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
-        images[i] = (VkDescriptorImageInfo){VK_NULL_HANDLE, renderer->images[i].view, VK_IMAGE_LAYOUT_GENERAL};
-        const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                            .dstSet = renderer->set,
-                                            .dstBinding = 2 * i,
-                                            .descriptorCount = 1,
-                                            .descriptorType = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
-                                            .pImageInfo = &images[i]};
-        writes[count++] = write;
-        if (is_stored(&image_rows[i])) {
-            writes[count] = write;
-            writes[count].dstBinding = 2 * i + 1;
-            writes[count++].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
-        }
-    }
-    const VkDescriptorBufferInfo constants = {renderer->constants.handle, 0, sizeof(FrameConstants)};
-    writes[count++] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                             .dstSet = renderer->set,
-                                             .dstBinding = BINDING_CONSTANTS,
-                                             .descriptorCount = 1,
-                                             .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
-                                             .pBufferInfo = &constants};
-    const VkDescriptorBufferInfo sky_light = {renderer->sky_light.handle, 0, SKY_HARMONICS * sizeof(vec4)};
-    writes[count] = writes[count - 1];
-    writes[count].dstBinding = BINDING_SKY_LIGHT;
-    writes[count++].pBufferInfo = &sky_light;
-    vkUpdateDescriptorSets(renderer->device.handle, count, writes, 0, NULL);
-}
 
 // ---- Images ------------------------------------------------------------------------------------------------
 
@@ -309,7 +175,7 @@ MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t heig
         destroy_images(renderer);
         return result;
     }
-    write_descriptors(renderer);
+    descriptors_write(renderer);
     renderer->width = width;
     renderer->height = height;
     renderer->samples = samples;
@@ -320,12 +186,8 @@ MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t heig
 
 // ---- Life --------------------------------------------------------------------------------------------------
 
-static PassCreate *const pass_creates[PASS_COUNT] = {
-#define PASS_ROW(name, work, when, reads, writes) name##_create,
-#include "render/passes.def"
-};
-static PassDestroy *const pass_destroys[PASS_COUNT] = {
-#define PASS_ROW(name, work, when, reads, writes) name##_destroy,
+static const Pass *const passes[PASS_COUNT] = {
+#define PASS_ROW(name, work, when, accesses) &name##_pass,
 #include "render/passes.def"
 };
 
@@ -341,7 +203,14 @@ static MoteResult create_passes(MoteRenderer *renderer)
 {
     MoteResult result = MOTE_OK;
     for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
-        result = pass_creates[p](renderer, &renderer->states[p]);
+        const Pass *pass = passes[p];
+        if (pass->state_bytes > 0) {
+            renderer->states[p] = calloc(1, pass->state_bytes);
+            result = renderer->states[p] != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+        }
+        if (result == MOTE_OK && pass->create != NULL) {
+            result = pass->create(renderer, renderer->states[p]);
+        }
     }
     return result;
 }
@@ -349,9 +218,22 @@ static MoteResult create_passes(MoteRenderer *renderer)
 static void destroy_passes(MoteRenderer *renderer)
 {
     for (uint32_t p = PASS_COUNT; p-- > 0;) {
-        pass_destroys[p](renderer, renderer->states[p]);
+        if (renderer->states[p] != NULL && passes[p]->destroy != NULL) {
+            passes[p]->destroy(renderer, renderer->states[p]);
+        }
+        free(renderer->states[p]);
         renderer->states[p] = NULL;
     }
+}
+
+static MoteResult create_queries(MoteRenderer *renderer)
+{
+    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                        .queryCount = PASS_COUNT + 1};
+    const VkResult result =
+        MADE(vkCreateQueryPool(renderer->device.handle, &info, NULL, &renderer->queries), &renderer->queries);
+    return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "creating timers");
 }
 
 MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer **out)
@@ -369,12 +251,9 @@ MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer
     if (result == MOTE_OK) {
         renderer->compute_splat = options->splat == MOTE_SPLAT_COMPUTE ||
                                   (options->splat == MOTE_SPLAT_AUTO && renderer->device.info.software);
-        result = create_descriptors(renderer);
+        result = descriptors_create(renderer);
     }
-    if (result == MOTE_OK) {
-        result = buffer_create(&renderer->device, "frame constants", BUFFER_UPLOAD, sizeof(FrameConstants),
-                               &renderer->constants);
-    }
+    result = result == MOTE_OK ? create_queries(renderer) : result;
     result = result == MOTE_OK ? create_passes(renderer) : result;
     if (result != MOTE_OK) {
         mote_renderer_destroy(renderer);
@@ -397,17 +276,12 @@ void mote_renderer_destroy(MoteRenderer *renderer)
         destroy_images(renderer);
         mesh_set_destroy(device, &renderer->meshes);
         bodies_destroy(device, &renderer->bodies);
-        Buffer *buffers[] = {&renderer->constants, &renderer->materials, &renderer->pixels, &renderer->layers};
+        Buffer *buffers[] = {&renderer->materials, &renderer->pixels, &renderer->layers};
         for (uint32_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
             buffer_destroy(device, buffers[i]);
         }
         vkDestroyQueryPool(device->handle, renderer->queries, NULL);
-        vkDestroyDescriptorPool(device->handle, renderer->descriptor_pool, NULL);
-        vkDestroyPipelineLayout(device->handle, renderer->pipeline_layout, NULL);
-        vkDestroyDescriptorSetLayout(device->handle, renderer->set_layout, NULL);
-        vkDestroySampler(device->handle, renderer->nearest, NULL);
-        vkDestroySampler(device->handle, renderer->linear, NULL);
-        vkDestroySampler(device->handle, renderer->sky, NULL);
+        descriptors_destroy(renderer);
     }
     device_destroy(device);
     free_shaders(renderer->shaders, renderer->shader_count);
@@ -530,7 +404,7 @@ MoteInteropReport mote_renderer_interop(const MoteRenderer *renderer)
 }
 
 static const char *const pass_names[PASS_COUNT] = {
-#define PASS_ROW(name, work, when, reads, writes) #name,
+#define PASS_ROW(name, work, when, accesses) #name,
 #include "render/passes.def"
 };
 

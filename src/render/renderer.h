@@ -7,23 +7,33 @@
 #include "render/shape_mesh.h"
 #include "render_shared.h"
 
-typedef struct FrameConstants FrameConstants;
 typedef struct Material Material;
 
-// Images first: their rows are their numbers.
+// What barriers are for: images first, whose rows are their numbers in MoteRenderer.images, then buffers.
 typedef enum Resource {
-#define IMAGE_ROW(binding, name, texture, store, glsl_format, format, size, usage) RESOURCE_##name = (binding),
-#define DEPTH_ROW(binding, name, size)                                             RESOURCE_##name = (binding),
-#define SAMPLES_ROW(binding, name, format, what)                                   RESOURCE_##name = (binding),
+#define IMAGE_ROW(name, texture, store, glsl_format, format, size, usage) RESOURCE_##name,
+#define DEPTH_ROW(name, size)                                             RESOURCE_##name,
+#define SAMPLES_ROW(name, format, what)                                   RESOURCE_##name,
 #include "render/resources.def"
-    RESOURCE_IMAGE_END,
-    RESOURCE_BEFORE_BUFFERS = RESOURCE_IMAGE_END - 1,
-#define BUFFER_ROW(name) RESOURCE_##name,
+    IMAGE_COUNT,
+    RESOURCE_LAST_IMAGE = IMAGE_COUNT - 1,
+#define BUFFER_ROW(type, name) RESOURCE_##name,
 #include "render/resources.def"
     RESOURCE_COUNT
 } Resource;
 
-enum { IMAGE_COUNT = RESOURCE_IMAGE_END };
+typedef enum BlockId {
+#define BLOCK_ROW(name, bytes) BLOCK_##name,
+#include "render/resources.def"
+    BLOCK_COUNT
+} BlockId;
+
+typedef enum SamplerId {
+#define SAMPLER_ROW(name, filter, mode) SAMPLER_##name,
+#include "render/resources.def"
+    SAMPLER_COUNT
+} SamplerId;
+
 // What is drawn with several samples a pixel, as bits: images for it are as large as the picture, others a texel.
 enum { EDGES_SOLIDS = 1, EDGES_BODIES = 2, EDGES_GLASS = 4 };
 enum { USUAL_SAMPLES = 4 }; // a pixel: what passes make their pipelines for until a picture wants others
@@ -31,7 +41,7 @@ enum { SKY_WIDTH = 512, SKY_HEIGHT = 256 };
 enum { SUN_SIZE = 1024, LIGHT_SIZE = 256 }; // texels a side of the sun's maps of solids and of liquid
 
 typedef enum PassId {
-#define PASS_ROW(name, work, when, reads, writes) PASS_##name,
+#define PASS_ROW(name, work, when, accesses) PASS_##name,
 #include "render/passes.def"
     PASS_COUNT
 } PassId;
@@ -55,6 +65,8 @@ struct Frame {
     bool spheres;           // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
     bool grains;            // solid particles are drawn as spheres of the scene
     bool needs_index;       // who is in front at each pixel
+    float solid_reach;      // m, how far solids go beyond the centres of particles
+    uint32_t sample;        // that is being drawn, of picture->samples
     uint32_t samples;       // a pixel, of what has edges: 1, 2, 4 or 8
     uint32_t edges;         // EDGES_ bits
     uint32_t scene_samples; // the same of the scene: 1 where it has no edges of solids
@@ -77,12 +89,11 @@ struct MoteRenderer {
     VkPipelineLayout pipeline_layout;
     VkDescriptorPool descriptor_pool;
     VkDescriptorSet set;
-    VkSampler nearest, linear, sky;
-    Buffer constants; // FrameConstants, mapped
-    Buffer materials; // Material, mapped
-    Buffer sky_light; // SkyBlock of sky.glsl; the environment pass's
-    Buffer pixels;    // of the finished picture, mapped
-    Buffer layers;    // of the last picture that asked for them, mapped
+    VkSampler samplers[SAMPLER_COUNT];
+    Buffer blocks[BLOCK_COUNT]; // frame_constants and pass_constants are mapped, sky_light is the environment pass's
+    Buffer materials;           // Material, mapped
+    Buffer pixels;              // of the finished picture, mapped
+    Buffer layers;              // of the last picture that asked for them, mapped
 
     VkQueryPool queries; // when each pass begins, and when the last has ended
     double milliseconds[PASS_COUNT];
@@ -94,7 +105,8 @@ struct MoteRenderer {
     ShapeBuffers shapes;        // of the colliders; the shadow pass's
     MeshSet meshes;             // of mote_renderer_set_meshes
     Bodies bodies;              // the frame's instances of them
-    void *states[PASS_COUNT];   // each pass's own, from its create
+    void *states[PASS_COUNT];   // each pass's own
+    PassId recording;           // the pass whose constants shaders see
     struct ShaderCode *shaders; // of mote_renderer_set_shaders, in place of those built in
     uint32_t shader_count;
     Frame frame;
@@ -102,17 +114,22 @@ struct MoteRenderer {
 
 // ---- What a pass is (passes/NAME.c) ----
 
-// Any of these three may do nothing. `create` leaves its state in *state, also when it fails; `destroy` takes NULL.
-// `record` is called outside of rendering, with the frame's barriers done; it may create what depends on the frame's
-// size. Skipping itself is for the pass to decide: recording nothing is fine.
-typedef MoteResult PassCreate(MoteRenderer *renderer, void **state);
-typedef MoteResult PassRecord(MoteRenderer *renderer, void *state, VkCommandBuffer commands);
-typedef void PassDestroy(MoteRenderer *renderer, void *state);
+// Every hook but `record` may be NULL. `state` is the pass's own: state_bytes of zeros before `create`, NULL if it has
+// none, and then there is no create and destroy. Whatever create did, also where it failed, destroy undoes.
+//   create   makes pipelines and what does not depend on the picture.
+//   prepare  once a picture, before the frame's images are made: where a pass says that it will draw into the scene
+//            (has_bodies, edges and solid_reach of the frame; camera, sun and addresses are not there yet).
+//   record   is called outside of rendering, with the frame's barriers done; it may create what depends on the frame's
+//            size. Skipping itself is for the pass to decide: recording nothing is fine.
+typedef struct Pass {
+    size_t state_bytes;
+    MoteResult (*create)(MoteRenderer *renderer, void *state);
+    MoteResult (*prepare)(MoteRenderer *renderer, void *state);
+    MoteResult (*record)(MoteRenderer *renderer, void *state, VkCommandBuffer commands);
+    void (*destroy)(MoteRenderer *renderer, void *state);
+} Pass;
 
-#define PASS_ROW(name, work, when, reads, writes)                                                                      \
-    PassCreate name##_create;                                                                                          \
-    PassRecord name##_record;                                                                                          \
-    PassDestroy name##_destroy;
+#define PASS_ROW(name, work, when, accesses) extern const Pass name##_pass;
 #include "render/passes.def"
 
 // ---- Tools for passes (pipelines.c) ----
@@ -139,9 +156,13 @@ typedef struct GraphicsPipeline {
 // Vertices are fetched by address, not by attribute.
 MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeline *info, VkPipeline *out);
 
-// Binds pipeline and descriptors, pushes `constants` (at most 128 bytes; may be NULL).
+// What all shaders of the pass that is being recorded see as `pass`, a struct of shaders/passes: at most
+// PASS_CONSTANTS_BYTES. The last call counts, for all that the pass records.
+void pass_constants(MoteRenderer *renderer, const void *constants, size_t bytes);
+// Binds pipeline and descriptors, and pushes what the shader sees as `push`: at most PUSH_CONSTANTS_BYTES, for what
+// differs from draw to draw; may be NULL.
 void pass_bind(MoteRenderer *renderer, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline,
-               const void *constants, uint32_t bytes);
+               const void *push, uint32_t bytes);
 // An invocation an element, in groups of `group`; invocation_index() in GLSL is its number.
 void pass_dispatch(VkCommandBuffer commands, uint32_t count, uint32_t group);
 void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t height); // groups of 8 x 8
@@ -162,7 +183,7 @@ typedef struct RenderTargets {
 } RenderTargets;
 void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets);
 
-// Most passes are a few compute pipelines and perhaps a buffer: this is their state, and its create and destroy.
+// Most passes are a few compute pipelines and perhaps a buffer: this is their state, whose create and destroy are here.
 enum { SIMPLE_PIPELINES = 16 };
 typedef struct SimplePass {
     VkPipeline pipelines[SIMPLE_PIPELINES];
@@ -172,7 +193,8 @@ typedef struct SimpleShader {
     const char *shader;
     uint32_t values[4]; // specialisation constants
 } SimpleShader;
-MoteResult simple_pass_create(MoteRenderer *renderer, const SimpleShader *shaders, uint32_t count, void **state);
+// Keeps pipelines that are there: `record` may call it where most pictures do without the pass.
+MoteResult simple_pass_create(MoteRenderer *renderer, SimplePass *pass, const SimpleShader *shaders, uint32_t count);
 void simple_pass_destroy(MoteRenderer *renderer, void *state);
 
 #endif

@@ -1,6 +1,7 @@
 #include "render/shape_mesh.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,17 +143,9 @@ void shape_mesh_destroy(ShapeMesh *mesh)
 
 // ---- Shapes ------------------------------------------------------------------------------------------------
 
-MoteVec3 shape_rotate(MoteQuaternion q, MoteVec3 v)
-{
-    const MoteVec3 t = {q.y * v.z - q.z * v.y + q.w * v.x, q.z * v.x - q.x * v.z + q.w * v.y,
-                        q.x * v.y - q.y * v.x + q.w * v.z};
-    return (MoteVec3){v.x + 2.0f * (q.y * t.z - q.z * t.y), v.y + 2.0f * (q.z * t.x - q.x * t.z),
-                      v.z + 2.0f * (q.x * t.y - q.y * t.x)};
-}
-
 static MoteVec3 rotate(vec4 q, MoteVec3 v)
 {
-    return shape_rotate((MoteQuaternion){q.x, q.y, q.z, q.w}, v);
+    return vec3_rotate((MoteQuaternion){q.x, q.y, q.z, q.w}, v);
 }
 
 Shape shape_instance(const MoteRenderShape *shape, MoteVec3 middle, float plane_reach)

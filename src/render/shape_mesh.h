@@ -28,8 +28,6 @@ typedef struct ShapeMesh {
 MoteResult shape_mesh_create(ShapeMesh *out);
 void shape_mesh_destroy(ShapeMesh *mesh); // an empty struct is fine
 
-MoteVec3 shape_rotate(MoteQuaternion q, MoteVec3 v); // by a unit quaternion: v + 2 q x (q x v + w v)
-
 // A collider as shaders have it. A plane is drawn as the square of `plane_reach` metres each way around the point of it
 // that is nearest to `middle`: its mesh lies at local y = 0.
 Shape shape_instance(const MoteRenderShape *shape, MoteVec3 middle, float plane_reach);

@@ -96,7 +96,7 @@ static bool is_inside(const Volume *volume, const double p[3], double radius)
     case SCENE_GRAINS_CYLINDER:
         return volume->flat || (p[0] * p[0] + p[2] * p[2] <= reach * reach && reach >= 0.0);
     case SCENE_GRAINS_MESH:
-        return triangle_tree_winding(volume->tree, vector(p[0], p[1], p[2])) > 0.5;
+        return triangle_tree_winding(volume->tree, dvec3(p[0], p[1], p[2])) > 0.5;
     default:
         return true;
     }

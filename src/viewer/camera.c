@@ -1,43 +1,13 @@
 #include "viewer/camera.h"
 
+#include "base/vec.h"
 #include <math.h>
 
 static const float radians = 3.14159265f / 180.0f;
 
-static MoteVec3 add(MoteVec3 a, MoteVec3 b, float s)
-{
-    return (MoteVec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
-}
-
-static MoteVec3 cross(MoteVec3 a, MoteVec3 b)
-{
-    return (MoteVec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static float dot(MoteVec3 a, MoteVec3 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-static float length(MoteVec3 a)
-{
-    return sqrtf(dot(a, a));
-}
-
-static MoteVec3 unit(MoteVec3 a, MoteVec3 fallback)
-{
-    const float l = length(a);
-    return l > 1e-12f ? (MoteVec3){a.x / l, a.y / l, a.z / l} : fallback;
-}
-
-static MoteVec3 between(MoteVec3 from, MoteVec3 to)
-{
-    return add(to, from, -1.0f);
-}
-
 MoteVec3 camera_forward(const MoteCamera *camera)
 {
-    return unit(between(camera->position, camera->target), (MoteVec3){0.0f, 0.0f, -1.0f});
+    return vec3_normalize(vec3_sub(camera->target, camera->position), 1e-12f, (MoteVec3){0.0f, 0.0f, -1.0f});
 }
 
 typedef struct Axes {
@@ -48,16 +18,18 @@ typedef struct Axes {
 static Axes axes_of(const MoteCamera *camera)
 {
     const MoteVec3 forward = camera_forward(camera);
-    const MoteVec3 level = unit(cross(forward, (MoteVec3){0.0f, 1.0f, 0.0f}), (MoteVec3){1.0f, 0.0f, 0.0f});
-    const MoteVec3 above = cross(level, forward);
+    const MoteVec3 level =
+        vec3_normalize(vec3_cross(forward, (MoteVec3){0.0f, 1.0f, 0.0f}), 1e-12f, (MoteVec3){1.0f, 0.0f, 0.0f});
+    const MoteVec3 above = vec3_cross(level, forward);
     const float c = cosf(camera->roll * radians), s = sinf(camera->roll * radians);
     const MoteVec3 zero = {0.0f, 0.0f, 0.0f};
-    return (Axes){add(add(zero, level, c), above, -s), add(add(zero, level, s), above, c), forward};
+    return (Axes){vec3_add_scaled(vec3_add_scaled(zero, level, c), above, -s),
+                  vec3_add_scaled(vec3_add_scaled(zero, level, s), above, c), forward};
 }
 
 static float distance_of(const MoteCamera *camera)
 {
-    return fmaxf(length(between(camera->target, camera->position)), 1e-4f);
+    return fmaxf(vec3_length(vec3_sub(camera->position, camera->target)), 1e-4f);
 }
 
 // A direction as angles: about y from +z, and above the horizon. Straight up and down are left out, where the first
@@ -74,20 +46,22 @@ static MoteVec3 turned(MoteVec3 direction, float turn, float tilt)
 void camera_orbit(MoteCamera *camera, float dx, float dy, float height)
 {
     const float distance = distance_of(camera), scale = 3.14159265f / height; // the picture's height is half a turn
-    const MoteVec3 back = unit(between(camera->target, camera->position), (MoteVec3){0.0f, 0.0f, 1.0f});
-    camera->position = add(camera->target, turned(back, -dx * scale, dy * scale), distance);
+    const MoteVec3 back =
+        vec3_normalize(vec3_sub(camera->position, camera->target), 1e-12f, (MoteVec3){0.0f, 0.0f, 1.0f});
+    camera->position = vec3_add_scaled(camera->target, turned(back, -dx * scale, dy * scale), distance);
 }
 
 void camera_look(MoteCamera *camera, float dx, float dy, float height)
 {
     const float distance = distance_of(camera), scale = camera->field_of_view * radians / height;
-    camera->target = add(camera->position, turned(camera_forward(camera), -dx * scale, -dy * scale), distance);
+    camera->target =
+        vec3_add_scaled(camera->position, turned(camera_forward(camera), -dx * scale, -dy * scale), distance);
 }
 
 static void shift(MoteCamera *camera, MoteVec3 by, float s)
 {
-    camera->position = add(camera->position, by, s);
-    camera->target = add(camera->target, by, s);
+    camera->position = vec3_add_scaled(camera->position, by, s);
+    camera->target = vec3_add_scaled(camera->target, by, s);
 }
 
 void camera_pan(MoteCamera *camera, float dx, float dy, float height)
@@ -102,8 +76,9 @@ void camera_zoom(MoteCamera *camera, float steps)
 {
     const float distance = distance_of(camera) * powf(0.9f, steps);
     const float nearest = 2.0f * camera->near_plane, clamped = fminf(fmaxf(distance, nearest), 1e5f);
-    const MoteVec3 back = unit(between(camera->target, camera->position), (MoteVec3){0.0f, 0.0f, 1.0f});
-    camera->position = add(camera->target, back, clamped);
+    const MoteVec3 back =
+        vec3_normalize(vec3_sub(camera->position, camera->target), 1e-12f, (MoteVec3){0.0f, 0.0f, 1.0f});
+    camera->position = vec3_add_scaled(camera->target, back, clamped);
 }
 
 void camera_fly(MoteCamera *camera, float right, float up, float forward)
@@ -117,13 +92,15 @@ void camera_fly(MoteCamera *camera, float right, float up, float forward)
 
 void camera_frame(MoteCamera *camera, MoteVec3 lowest, MoteVec3 highest, float aspect)
 {
-    const MoteVec3 middle = add((MoteVec3){0.5f * lowest.x, 0.5f * lowest.y, 0.5f * lowest.z}, highest, 0.5f);
-    const float radius = fmaxf(0.5f * length(between(lowest, highest)), 1e-3f);
+    const MoteVec3 middle =
+        vec3_add_scaled((MoteVec3){0.5f * lowest.x, 0.5f * lowest.y, 0.5f * lowest.z}, highest, 0.5f);
+    const float radius = fmaxf(0.5f * vec3_length(vec3_sub(highest, lowest)), 1e-3f);
     const float half = 0.5f * camera->field_of_view * radians;
     const float narrower = aspect < 1.0f ? atanf(tanf(half) * aspect) : half;
-    const MoteVec3 back = unit(between(camera->target, camera->position), (MoteVec3){0.0f, 0.0f, 1.0f});
+    const MoteVec3 back =
+        vec3_normalize(vec3_sub(camera->position, camera->target), 1e-12f, (MoteVec3){0.0f, 0.0f, 1.0f});
     camera->target = middle;
-    camera->position = add(middle, back, radius / sinf(narrower));
+    camera->position = vec3_add_scaled(middle, back, radius / sinf(narrower));
 }
 
 CameraRay camera_ray(const MoteCamera *camera, float x, float y, float width, float height)
@@ -131,20 +108,20 @@ CameraRay camera_ray(const MoteCamera *camera, float x, float y, float width, fl
     const Axes axes = axes_of(camera);
     const float focal = 0.5f * height / tanf(0.5f * camera->field_of_view * radians);
     const float across = (x + 0.5f - 0.5f * width) / focal, down = (y + 0.5f - 0.5f * height) / focal;
-    const MoteVec3 direction = add(add(axes.forward, axes.right, across), axes.up, -down);
-    return (CameraRay){camera->position, unit(direction, axes.forward)};
+    const MoteVec3 direction = vec3_add_scaled(vec3_add_scaled(axes.forward, axes.right, across), axes.up, -down);
+    return (CameraRay){camera->position, vec3_normalize(direction, 1e-12f, axes.forward)};
 }
 
 bool camera_project(const MoteCamera *camera, MoteVec3 point, float width, float height, float *x, float *y)
 {
     const Axes axes = axes_of(camera);
     const float focal = 0.5f * height / tanf(0.5f * camera->field_of_view * radians);
-    const MoteVec3 from_eye = between(camera->position, point);
-    const float z = dot(from_eye, axes.forward);
+    const MoteVec3 from_eye = vec3_sub(point, camera->position);
+    const float z = vec3_dot(from_eye, axes.forward);
     if (!(z > 1e-6f)) {
         return false;
     }
-    *x = 0.5f * width + focal * dot(from_eye, axes.right) / z - 0.5f;
-    *y = 0.5f * height - focal * dot(from_eye, axes.up) / z - 0.5f;
+    *x = 0.5f * width + focal * vec3_dot(from_eye, axes.right) / z - 0.5f;
+    *y = 0.5f * height - focal * vec3_dot(from_eye, axes.up) / z - 0.5f;
     return true;
 }

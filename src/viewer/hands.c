@@ -1,6 +1,7 @@
 #include "viewer/hands.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "scene/build.h"
 #include "scene/simulation.h"
 #include <math.h>
@@ -9,44 +10,26 @@
 
 // ---- Vectors, in double: sums over a body ----
 
-typedef struct Vector {
-    double x, y, z;
-} Vector;
-
-static Vector vector_at(const float *p)
+static DVec3 vector_at(const float *p)
 {
-    return (Vector){(double)p[0], (double)p[1], (double)p[2]};
-}
-
-static Vector plus(Vector a, Vector b, double s)
-{
-    return (Vector){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
-}
-
-static Vector cross(Vector a, Vector b)
-{
-    return (Vector){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static double dot(Vector a, Vector b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
+    return (DVec3){(double)p[0], (double)p[1], (double)p[2]};
 }
 
 typedef struct Matrix {
-    Vector columns[3]; // symmetric here
+    DVec3 columns[3]; // symmetric here
 } Matrix;
 
 // The solution of m x = b by Cramer's rule; 0 where there is none.
-static Vector solve(const Matrix *m, Vector b)
+static DVec3 solve(const Matrix *m, DVec3 b)
 {
-    const Vector *c = m->columns;
-    const double determinant = dot(c[0], cross(c[1], c[2]));
+    const DVec3 *c = m->columns;
+    const double determinant = dvec3_dot(c[0], dvec3_cross(c[1], c[2]));
     if (!(fabs(determinant) > 1e-30)) {
-        return (Vector){0, 0, 0};
+        return dvec3(0, 0, 0);
     }
-    return (Vector){dot(b, cross(c[1], c[2])) / determinant, dot(c[0], cross(b, c[2])) / determinant,
-                    dot(c[0], cross(c[1], b)) / determinant};
+    return (DVec3){dvec3_dot(b, dvec3_cross(c[1], c[2])) / determinant,
+                   dvec3_dot(c[0], dvec3_cross(b, c[2])) / determinant,
+                   dvec3_dot(c[0], dvec3_cross(c[1], b)) / determinant};
 }
 
 // ---- Holding ----
@@ -139,8 +122,8 @@ MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target)
 
 typedef struct Sums {
     double mass;
-    Vector centre, momentum, angular; // kg m while summed, then m; kg m/s; kg m^2/s about the centre
-    Matrix inertia;                   // kg m^2, about the centre
+    DVec3 centre, momentum, angular; // kg m while summed, then m; kg m/s; kg m^2/s about the centre
+    Matrix inertia;                  // kg m^2, about the centre
 } Sums;
 
 static Sums sum_up(const MoteParticleView *view, const uint32_t *slots, uint32_t count)
@@ -150,20 +133,24 @@ static Sums sum_up(const MoteParticleView *view, const uint32_t *slots, uint32_t
         const float *p = view->positions + 4 * (size_t)slots[k];
         const double mass = p[3] > 0.0f ? 1.0 / (double)p[3] : 0.0;
         s.mass += mass;
-        s.centre = plus(s.centre, vector_at(p), mass);
-        s.momentum = plus(s.momentum, vector_at(view->velocities + 4 * (size_t)slots[k]), mass);
+        s.centre = dvec3_add_scaled(s.centre, vector_at(p), mass);
+        s.momentum = dvec3_add_scaled(s.momentum, vector_at(view->velocities + 4 * (size_t)slots[k]), mass);
     }
     const double inverse = s.mass > 0.0 ? 1.0 / s.mass : 0.0;
-    s.centre = (Vector){s.centre.x * inverse, s.centre.y * inverse, s.centre.z * inverse};
+    s.centre = dvec3_scale(s.centre, inverse);
     for (uint32_t k = 0; k < count; k++) {
         const float *p = view->positions + 4 * (size_t)slots[k];
         const double mass = p[3] > 0.0f ? 1.0 / (double)p[3] : 0.0;
-        const Vector r = plus(vector_at(p), s.centre, -1.0);
-        const double rr = dot(r, r);
-        s.angular = plus(s.angular, cross(r, vector_at(view->velocities + 4 * (size_t)slots[k])), mass);
-        s.inertia.columns[0] = plus(s.inertia.columns[0], (Vector){rr - r.x * r.x, -r.x * r.y, -r.x * r.z}, mass);
-        s.inertia.columns[1] = plus(s.inertia.columns[1], (Vector){-r.y * r.x, rr - r.y * r.y, -r.y * r.z}, mass);
-        s.inertia.columns[2] = plus(s.inertia.columns[2], (Vector){-r.z * r.x, -r.z * r.y, rr - r.z * r.z}, mass);
+        const DVec3 r = dvec3_add_scaled(vector_at(p), s.centre, -1.0);
+        const double rr = dvec3_dot(r, r);
+        s.angular =
+            dvec3_add_scaled(s.angular, dvec3_cross(r, vector_at(view->velocities + 4 * (size_t)slots[k])), mass);
+        s.inertia.columns[0] =
+            dvec3_add_scaled(s.inertia.columns[0], (DVec3){rr - r.x * r.x, -r.x * r.y, -r.x * r.z}, mass);
+        s.inertia.columns[1] =
+            dvec3_add_scaled(s.inertia.columns[1], (DVec3){-r.y * r.x, rr - r.y * r.y, -r.y * r.z}, mass);
+        s.inertia.columns[2] =
+            dvec3_add_scaled(s.inertia.columns[2], (DVec3){-r.z * r.x, -r.z * r.y, rr - r.z * r.z}, mass);
     }
     for (int i = 0; i < 3; i++) { // a body of one row of particles cannot be turned about that row
         double *diagonal = i == 0   ? &s.inertia.columns[0].x
@@ -175,29 +162,30 @@ static Sums sum_up(const MoteParticleView *view, const uint32_t *slots, uint32_t
 }
 
 // The impulse at the held point that gives it the velocity `wanted`, and what it does to every particle of the body.
-static void pull_body(MoteParticleView *view, const uint32_t *slots, uint32_t count, Vector wanted)
+static void pull_body(MoteParticleView *view, const uint32_t *slots, uint32_t count, DVec3 wanted)
 {
     const Sums s = sum_up(view, slots, count);
     if (!(s.mass > 0.0)) {
         return;
     }
-    const Vector r = plus(vector_at(view->positions + 4 * (size_t)slots[0]), s.centre, -1.0);
-    const Vector spin = solve(&s.inertia, s.angular),
-                 drift = {s.momentum.x / s.mass, s.momentum.y / s.mass, s.momentum.z / s.mass};
-    const Vector change = plus(wanted, plus(drift, cross(spin, r), 1.0), -1.0);
+    const DVec3 r = dvec3_add_scaled(vector_at(view->positions + 4 * (size_t)slots[0]), s.centre, -1.0);
+    const DVec3 spin = solve(&s.inertia, s.angular),
+                drift = {s.momentum.x / s.mass, s.momentum.y / s.mass, s.momentum.z / s.mass};
+    const DVec3 change = dvec3_add_scaled(wanted, dvec3_add_scaled(drift, dvec3_cross(spin, r), 1.0), -1.0);
     Matrix k = {0}; // velocity of the point a unit impulse: 1/m - r x (I^-1 (r x .))
-    const Vector axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const DVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int i = 0; i < 3; i++) {
-        const Vector turn = solve(&s.inertia, cross(r, axes[i]));
-        k.columns[i] = plus(cross(turn, r), axes[i], 1.0 / s.mass);
+        const DVec3 turn = solve(&s.inertia, dvec3_cross(r, axes[i]));
+        k.columns[i] = dvec3_add_scaled(dvec3_cross(turn, r), axes[i], 1.0 / s.mass);
     }
-    const Vector impulse = solve(&k, change);
-    const Vector turn = plus(solve(&s.inertia, cross(r, impulse)), spin, -0.1); // and a little friction of the hand
+    const DVec3 impulse = solve(&k, change);
+    const DVec3 turn =
+        dvec3_add_scaled(solve(&s.inertia, dvec3_cross(r, impulse)), spin, -0.1); // and a little friction of the hand
     for (uint32_t i = 0; i < count; i++) {
         const float *p = view->positions + 4 * (size_t)slots[i];
         float *v = view->velocities + 4 * (size_t)slots[i];
-        const Vector from_centre = plus(vector_at(p), s.centre, -1.0);
-        const Vector d = plus(cross(turn, from_centre), impulse, 1.0 / s.mass);
+        const DVec3 from_centre = dvec3_add_scaled(vector_at(p), s.centre, -1.0);
+        const DVec3 d = dvec3_add_scaled(dvec3_cross(turn, from_centre), impulse, 1.0 / s.mass);
         if (p[3] > 0.0f) {
             v[0] += (float)d.x;
             v[1] += (float)d.y;
@@ -258,12 +246,12 @@ MoteResult hands_pull(Hands *hands, Model *model)
     // A quarter of the way in a frame, and no faster than a few spacings a frame: a spring that never overshoots.
     const MoteSettings settings = mote_world_settings(world);
     const double rate = 0.25 * settings.frame_rate, fastest = 4.0 * settings.spacing * settings.frame_rate;
-    const Vector target = {hands->target.x, hands->target.y, hands->target.z};
-    Vector wanted = plus(target, vector_at(view.positions + 4 * (size_t)slots[0]), -1.0);
-    wanted = (Vector){wanted.x * rate, wanted.y * rate, wanted.z * rate};
-    const double speed = sqrt(dot(wanted, wanted));
+    const DVec3 target = dvec3_from(hands->target);
+    DVec3 wanted = dvec3_add_scaled(target, vector_at(view.positions + 4 * (size_t)slots[0]), -1.0);
+    wanted = dvec3_scale(wanted, rate);
+    const double speed = dvec3_length(wanted);
     if (speed > fastest) {
-        wanted = (Vector){wanted.x * fastest / speed, wanted.y * fastest / speed, wanted.z * fastest / speed};
+        wanted = (DVec3){wanted.x * fastest / speed, wanted.y * fastest / speed, wanted.z * fastest / speed};
     }
     hands->at = (MoteVec3){view.positions[4 * (size_t)slots[0]], view.positions[4 * (size_t)slots[0] + 1],
                            view.positions[4 * (size_t)slots[0] + 2]};

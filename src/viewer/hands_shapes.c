@@ -2,35 +2,15 @@
 #include "viewer/hands.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "scene/build.h"
 #include "scene/simulation.h"
 #include <math.h>
 #include <stdlib.h>
 
-static MoteVec3 plus(MoteVec3 a, MoteVec3 b, float s)
-{
-    return (MoteVec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
-}
-
-static MoteVec3 cross(MoteVec3 a, MoteVec3 b)
-{
-    return (MoteVec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
-static float dot(MoteVec3 a, MoteVec3 b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-
-static float length(MoteVec3 a)
-{
-    return sqrtf(dot(a, a));
-}
-
 static MoteVec3 to_local(const MoteTransform *pose, MoteVec3 point)
 {
-    const MoteQuaternion q = pose->rotation, back = {-q.x, -q.y, -q.z, q.w};
-    return scene_rotate(back, plus(point, pose->position, -1.0f));
+    return scene_rotate(quat_conjugate(pose->rotation), vec3_add_scaled(point, pose->position, -1.0f));
 }
 
 // ---- How far a point is from a shape's surface, m, in the shape's frame ----
@@ -42,24 +22,26 @@ static float clamp(float value, float lowest, float highest)
 
 static float distance_to_segment(MoteVec3 p, MoteVec3 a, MoteVec3 b)
 {
-    const MoteVec3 along = plus(b, a, -1.0f), from = plus(p, a, -1.0f);
-    const float t = clamp(dot(from, along) / fmaxf(dot(along, along), 1e-30f), 0.0f, 1.0f);
-    return length(plus(from, along, -t));
+    const MoteVec3 along = vec3_add_scaled(b, a, -1.0f), from = vec3_add_scaled(p, a, -1.0f);
+    const float t = clamp(vec3_dot(from, along) / fmaxf(vec3_dot(along, along), 1e-30f), 0.0f, 1.0f);
+    return vec3_length(vec3_add_scaled(from, along, -t));
 }
 
 static float distance_to_triangle(MoteVec3 p, const MoteVec3 corners[3])
 {
-    const MoteVec3 ab = plus(corners[1], corners[0], -1.0f), ac = plus(corners[2], corners[0], -1.0f);
-    const MoteVec3 normal = cross(ab, ac);
-    const float area = length(normal);
+    const MoteVec3 ab = vec3_add_scaled(corners[1], corners[0], -1.0f),
+                   ac = vec3_add_scaled(corners[2], corners[0], -1.0f);
+    const MoteVec3 normal = vec3_cross(ab, ac);
+    const float area = vec3_length(normal);
     bool above = area > 1e-30f;
     float nearest = INFINITY;
     for (int i = 0; i < 3; i++) {
         const MoteVec3 a = corners[i], b = corners[(i + 1) % 3];
-        above = above && dot(cross(normal, plus(b, a, -1.0f)), plus(p, a, -1.0f)) >= 0.0f;
+        above =
+            above && vec3_dot(vec3_cross(normal, vec3_add_scaled(b, a, -1.0f)), vec3_add_scaled(p, a, -1.0f)) >= 0.0f;
         nearest = fminf(nearest, distance_to_segment(p, a, b));
     }
-    return above ? fabsf(dot(normal, plus(p, corners[0], -1.0f))) / area : nearest;
+    return above ? fabsf(vec3_dot(normal, vec3_add_scaled(p, corners[0], -1.0f))) / area : nearest;
 }
 
 static float distance_to_mesh(const Mesh *mesh, MoteVec3 p)
@@ -81,12 +63,12 @@ static float distance_to_shape(const MoteShape *shape, const Mesh *mesh, MoteVec
     case MOTE_SHAPE_BOX: {
         const MoteVec3 q = {fabsf(p.x) - h.x, fabsf(p.y) - h.y, fabsf(p.z) - h.z};
         const MoteVec3 outside = {fmaxf(q.x, 0.0f), fmaxf(q.y, 0.0f), fmaxf(q.z, 0.0f)};
-        return fabsf(length(outside) + fminf(fmaxf(q.x, fmaxf(q.y, q.z)), 0.0f));
+        return fabsf(vec3_length(outside) + fminf(fmaxf(q.x, fmaxf(q.y, q.z)), 0.0f));
     }
     case MOTE_SHAPE_SPHERE:
-        return fabsf(length(p) - shape->radius);
+        return fabsf(vec3_length(p) - shape->radius);
     case MOTE_SHAPE_CAPSULE:
-        return fabsf(length((MoteVec3){p.x, p.y - clamp(p.y, -h.y, h.y), p.z}) - shape->radius);
+        return fabsf(vec3_length((MoteVec3){p.x, p.y - clamp(p.y, -h.y, h.y), p.z}) - shape->radius);
     default:
         return distance_to_mesh(mesh, p); // none, and so nowhere near, for a plane
     }
@@ -135,21 +117,22 @@ MoteResult hands_grab_shape(Hands *hands, Model *model, MoteVec3 point)
 // of its parts along and across r.
 static MoteResult pull(Hands *hands, Model *model, const MoteShapeState *state, double rate, float fastest)
 {
-    const MoteVec3 at = plus(state->pose.position, scene_rotate(state->pose.rotation, hands->anchor), 1.0f);
-    const MoteVec3 r = plus(at, state->centre, -1.0f), way = plus(hands->target, at, -1.0f);
-    const float speed = (float)rate * length(way), scale = (float)rate * fminf(1.0f, fastest / fmaxf(speed, 1e-12f));
+    const MoteVec3 at = vec3_add_scaled(state->pose.position, scene_rotate(state->pose.rotation, hands->anchor), 1.0f);
+    const MoteVec3 r = vec3_add_scaled(at, state->centre, -1.0f), way = vec3_add_scaled(hands->target, at, -1.0f);
+    const float speed = (float)rate * vec3_length(way),
+                scale = (float)rate * fminf(1.0f, fastest / fmaxf(speed, 1e-12f));
     const MoteVec3 wanted = {scale * way.x, scale * way.y, scale * way.z};
-    const MoteVec3 now = plus(state->velocity, cross(state->angular_velocity, r), 1.0f);
-    const MoteVec3 change = plus(wanted, now, -1.0f);
-    const float square = fmaxf(dot(r, r), 1e-12f);
-    const MoteVec3 along = plus((MoteVec3){0.0f, 0.0f, 0.0f}, r, dot(change, r) / square);
-    const MoteVec3 across = plus(change, along, -1.0f);
-    const MoteVec3 push = plus(along, across, 2.0f / 7.0f); // the impulse over the mass
-    const MoteVec3 velocity = plus(state->velocity, push, 1.0f);
-    const MoteVec3 turn = plus(state->angular_velocity, cross(r, push), 2.5f / square);
+    const MoteVec3 now = vec3_add_scaled(state->velocity, vec3_cross(state->angular_velocity, r), 1.0f);
+    const MoteVec3 change = vec3_add_scaled(wanted, now, -1.0f);
+    const float square = fmaxf(vec3_dot(r, r), 1e-12f);
+    const MoteVec3 along = vec3_add_scaled((MoteVec3){0.0f, 0.0f, 0.0f}, r, vec3_dot(change, r) / square);
+    const MoteVec3 across = vec3_add_scaled(change, along, -1.0f);
+    const MoteVec3 push = vec3_add_scaled(along, across, 2.0f / 7.0f); // the impulse over the mass
+    const MoteVec3 velocity = vec3_add_scaled(state->velocity, push, 1.0f);
+    const MoteVec3 turn = vec3_add_scaled(state->angular_velocity, vec3_cross(r, push), 2.5f / square);
     hands->at = at;
     return mote_world_set_shape_motion(model->simulation->world, hands->shape, NULL, velocity,
-                                       plus(turn, turn, -0.1f)); // a little friction of the hand
+                                       vec3_add_scaled(turn, turn, -0.1f)); // a little friction of the hand
 }
 
 MoteResult hands_pull_shape(Hands *hands, Model *model)

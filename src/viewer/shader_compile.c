@@ -127,7 +127,7 @@ MoteResult shader_compile(const char *folder, const char *name, uint32_t **words
     snprintf(spirv, sizeof spirv, "%s/spirv", place);
     snprintf(log, sizeof log, "%s/log", place);
     snprintf(shaders, sizeof shaders, "-I%.1000s", folder);
-    snprintf(tables, sizeof tables, "-I%.1000s/../src/render", folder);
+    snprintf(tables, sizeof tables, "-I%.1000s/../src", folder);
     char program[] = "glslangValidator", quiet[] = "--quiet", vulkan[] = "-V", target[] = "--target-env";
     char version[] = "vulkan1.3", output[] = "-o";
     char *const arguments[] = {program, quiet, vulkan, target, version, shaders, tables, output, spirv, source, NULL};

@@ -4,25 +4,23 @@
 
 enum { FIRST, NEXT };
 
-MoteResult accumulate_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[] = {[FIRST] = {"accumulate.comp", {1}}, [NEXT] = {"accumulate.comp", {0}}};
-    return simple_pass_create(renderer, shaders, 2, state);
+    return simple_pass_create(renderer, state, shaders, 2);
 }
 
-MoteResult accumulate_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     const SimplePass *pass = state;
     const Frame *frame = &renderer->frame;
     if (frame->constants.sample_count > 1 || frame->picture->layers) {
-        const int pipeline = frame->constants.sample_index == 0 ? FIRST : NEXT;
+        const int pipeline = frame->sample == 0 ? FIRST : NEXT;
         pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[pipeline], NULL, 0);
         dispatch_rows(renderer, commands);
     }
     return MOTE_OK;
 }
 
-void accumulate_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass accumulate_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

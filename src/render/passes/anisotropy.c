@@ -1,17 +1,18 @@
 // anisotropy.c - an ellipsoid a particle (shaders/render/anisotropy.comp).
+#include "passes/anisotropy.h"
 #include "render/renderer.h"
 
 enum { LIQUID_ALONE, WITH_SOLIDS, SPHERES };
 
-MoteResult anisotropy_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[] = {[LIQUID_ALONE] = {"anisotropy.comp", {0, 0}},
                                     [WITH_SOLIDS] = {"anisotropy.comp", {1, 0}},
                                     [SPHERES] = {"anisotropy.comp", {1, 1}}};
-    return simple_pass_create(renderer, shaders, 3, state);
+    return simple_pass_create(renderer, state, shaders, 3);
 }
 
-MoteResult anisotropy_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
     FrameConstants *constants = &renderer->frame.constants;
@@ -25,15 +26,24 @@ MoteResult anisotropy_record(MoteRenderer *renderer, void *state, VkCommandBuffe
     }
     constants->ellipsoids = pass->buffer.address;
     constants->visible = pass->buffer.address + bytes;
+    const Frame *frame = &renderer->frame;
+    const MoteLiquidLook *look = &frame->scene->liquid;
+    const float spacing = frame->solver.spacing;
+    const AnisotropyConstants own = {.radius = (frame->spheres ? 0.5f : look->radius) * spacing,
+                                     .isolated_radius = look->isolated_radius * spacing,
+                                     .centre_smoothing = look->centre_smoothing,
+                                     .stretch = look->stretch,
+                                     .isolated_below = look->isolated_below,
+                                     .anisotropy =
+                                         look->anisotropy && !frame->spheres && frame->solver.neighbours.bytes > 0};
+    pass_constants(renderer, &own, sizeof own);
     vkCmdFillBuffer(commands, pass->buffer.handle, bytes, sizeof(uint32_t), 0);
     pass_transfer_barrier(commands);
-    const int pipeline = constants->has_solids == 0 ? LIQUID_ALONE : renderer->frame.spheres ? SPHERES : WITH_SOLIDS;
+    const int pipeline = constants->has_solids == 0 ? LIQUID_ALONE : frame->spheres ? SPHERES : WITH_SOLIDS;
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[pipeline], NULL, 0);
     pass_dispatch(commands, constants->particle_count, 64);
     return MOTE_OK;
 }
 
-void anisotropy_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass anisotropy_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

@@ -8,14 +8,7 @@ static void clear_image(MoteRenderer *renderer, VkCommandBuffer commands, Resour
     vkCmdClearColorImage(commands, renderer->images[image].handle, VK_IMAGE_LAYOUT_GENERAL, &color, 1, &whole);
 }
 
-MoteResult clear_create(MoteRenderer *renderer, void **state)
-{
-    (void)renderer;
-    *state = NULL;
-    return MOTE_OK;
-}
-
-MoteResult clear_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     (void)state;
     if (!renderer->compute_splat || !renderer->frame.liquid) { // compute splats overwrite every pixel
@@ -25,8 +18,4 @@ MoteResult clear_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     return MOTE_OK;
 }
 
-void clear_destroy(MoteRenderer *renderer, void *state)
-{
-    (void)renderer;
-    (void)state;
-}
+const Pass clear_pass = {.record = record};

@@ -1,21 +1,25 @@
 // composite.c - the liquid shaded in front of the scene (shaders/render/composite.comp).
+#include "passes/composite.h"
 #include "render/renderer.h"
 
-MoteResult composite_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[] = {{"composite.comp", {0}}};
-    return simple_pass_create(renderer, shaders, 1, state);
+    return simple_pass_create(renderer, state, shaders, 1);
 }
 
-MoteResult composite_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     const SimplePass *pass = state;
+    const Frame *frame = &renderer->frame;
+    const CompositeConstants constants = {.refraction = frame->scene->liquid.refraction,
+                                          .edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0,
+                                          .has_occlusion = frame->constants.occlusion_means != 0};
+    pass_constants(renderer, &constants, sizeof constants);
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);
     return MOTE_OK;
 }
 
-void composite_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass composite_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

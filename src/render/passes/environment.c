@@ -1,5 +1,6 @@
 // environment.c - the sky as a map around the scene, and nine numbers a colour for the light that comes from it. Made
 // anew only when something that it shows has changed.
+#include "passes/environment.h"
 #include "render/renderer.h"
 
 #include "base/error.h"
@@ -25,16 +26,13 @@ typedef struct EnvironmentPass {
     Buffer staging; // until the picture after the upload
 } EnvironmentPass;
 
-MoteResult environment_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    EnvironmentPass *pass = calloc(1, sizeof *pass);
-    *state = pass;
-    if (pass == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
+    EnvironmentPass *pass = state;
     pass->made_at = UINT64_MAX;
-    MoteResult result = buffer_create(&renderer->device, "sky light", BUFFER_DEVICE,
-                                      (SKY_HEIGHT + 1) * SKY_HARMONICS * sizeof(vec4), &renderer->sky_light);
+    MoteResult result =
+        buffer_create(&renderer->device, "sky light", BUFFER_DEVICE, (SKY_HEIGHT + 1) * SKY_HARMONICS * sizeof(vec4),
+                      &renderer->blocks[BLOCK_sky_light]);
     for (uint32_t step = 0; step < STEPS && result == MOTE_OK; step++) {
         result = pipeline_create_compute(renderer, "environment.comp", &step, 1, &pass->steps[step]);
     }
@@ -211,7 +209,7 @@ static MoteResult provide_picture(MoteRenderer *renderer, EnvironmentPass *pass,
 
 // ---- The map -------------------------------------------------------------------------------------------------
 
-static uint64_t hash_inputs(const MoteRenderer *renderer, const EnvironmentPass *pass)
+static uint64_t hash_inputs(const MoteRenderer *renderer, const EnvironmentPass *pass, vec4 sky_color)
 {
     const FrameConstants *c = &renderer->frame.constants;
     const struct {
@@ -219,7 +217,7 @@ static uint64_t hash_inputs(const MoteRenderer *renderer, const EnvironmentPass 
         float turn, brightness;
         uint32_t kind, ground_visible;
         uint64_t images; // which of all that were made: the map is one of them
-    } inputs = {c->sun_direction,  c->sun_radiance, c->sky_color,      c->ground_color,     c->sky_turn,
+    } inputs = {c->sun_direction,  c->sun_radiance, sky_color,         c->ground_color,     c->sky_turn,
                 c->sky_brightness, c->sky_kind,     c->ground_visible, renderer->image_sets};
     const uint64_t hash = hash_bytes(HASH_START, &inputs, sizeof inputs);
     const bool picture = c->sky_kind == MOTE_SKY_IMAGE;
@@ -230,18 +228,23 @@ static void step(MoteRenderer *renderer, const EnvironmentPass *pass, VkCommandB
                  uint32_t count, uint32_t rows)
 {
     pass_compute_barrier(commands);
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->steps[number], &rows, sizeof rows);
+    const EnvironmentPush push = {rows};
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->steps[number], &push, sizeof push);
     pass_dispatch(commands, count, 64);
 }
 
-MoteResult environment_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     EnvironmentPass *pass = state;
     FrameConstants *constants = &renderer->frame.constants;
     const bool kept = renderer->pictures > pass->made_at; // the picture that made the map was drawn to its end
     buffer_destroy(&renderer->device, &pass->staging);
-    constants->sky_brightness = renderer->frame.scene->sky.brightness;
-    constants->sky_sums = renderer->sky_light.address;
+    const MoteSkyLook *sky = &renderer->frame.scene->sky;
+    const float b = sky->brightness;
+    const EnvironmentConstants own = {.sums = renderer->blocks[BLOCK_sky_light].address,
+                                      .sky_color = {b * sky->color.x, b * sky->color.y, b * sky->color.z, sky->haze}};
+    pass_constants(renderer, &own, sizeof own);
+    constants->sky_brightness = b;
     if (constants->sky_kind == MOTE_SKY_IMAGE) {
         const MoteResult result = provide_picture(renderer, pass, kept, commands);
         if (result != MOTE_OK) {
@@ -251,7 +254,7 @@ MoteResult environment_record(MoteRenderer *renderer, void *state, VkCommandBuff
         constants->sky_width = pass->width;
         constants->sky_height = pass->height;
     }
-    const uint64_t hash = hash_inputs(renderer, pass);
+    const uint64_t hash = hash_inputs(renderer, pass, own.sky_color);
     if (kept && hash == pass->made_of) {
         return MOTE_OK;
     }
@@ -271,17 +274,17 @@ MoteResult environment_record(MoteRenderer *renderer, void *state, VkCommandBuff
     return MOTE_OK;
 }
 
-void environment_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
     EnvironmentPass *pass = state;
-    buffer_destroy(&renderer->device, &renderer->sky_light);
-    if (pass != NULL) {
-        for (uint32_t i = 0; i < STEPS; i++) {
-            vkDestroyPipeline(renderer->device.handle, pass->steps[i], NULL);
-        }
-        buffer_destroy(&renderer->device, &pass->pixels);
-        buffer_destroy(&renderer->device, &pass->staging);
-        forget_picture(pass);
-        free(pass);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        vkDestroyPipeline(renderer->device.handle, pass->steps[i], NULL);
     }
+    buffer_destroy(&renderer->device, &renderer->blocks[BLOCK_sky_light]);
+    buffer_destroy(&renderer->device, &pass->pixels);
+    buffer_destroy(&renderer->device, &pass->staging);
+    forget_picture(pass);
 }
+
+const Pass environment_pass = {
+    .state_bytes = sizeof(EnvironmentPass), .create = create, .record = record, .destroy = destroy};

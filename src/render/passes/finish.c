@@ -1,26 +1,21 @@
 // finish.c - the last touches in the buffer that the host reads: edges smoothed (shaders/render/finish.comp), a debug
 // view's legend on top (legend.comp).
+#include "passes/finish.h"
 #include "render/passes/finish.h"
 #include "render/passes/views.h"
 
 enum { SMOOTH, LEGEND };
 
-// As legend.comp has it.
-typedef struct Push {
-    uint64_t panel;
-    uint32_t left, top, width, height, scale;
-} Push;
-
-MoteResult finish_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[] = {[SMOOTH] = {"finish.comp", {0}}, [LEGEND] = {"legend.comp", {0}}};
-    return simple_pass_create(renderer, shaders, 2, state);
+    return simple_pass_create(renderer, state, shaders, 2);
 }
 
 // Paints the legend and finds its place in the lower left corner.
-static MoteResult place_legend(MoteRenderer *renderer, Buffer *buffer, Push *push)
+static MoteResult place_legend(MoteRenderer *renderer, Buffer *buffer, FinishConstants *constants)
 {
-    const Legend legend = view_legend(&renderer->frame);
+    const Legend legend = view_legend(renderer);
     if (legend.title[0] == '\0') {
         return MOTE_OK;
     }
@@ -35,20 +30,20 @@ static MoteResult place_legend(MoteRenderer *renderer, Buffer *buffer, Push *pus
     Panel panel = {.pixels = buffer->mapped};
     legend_paint(&legend, columns > 2 * margin ? columns - 2 * margin : 0, rows / 2, &panel);
     buffer_flush(&renderer->device, buffer);
-    *push = (Push){.panel = buffer->address,
-                   .left = margin * scale,
-                   .top = renderer->height - (margin + panel.height) * scale,
-                   .width = panel.width,
-                   .height = panel.height,
-                   .scale = scale};
+    *constants = (FinishConstants){.panel = buffer->address,
+                                   .left = margin * scale,
+                                   .top = renderer->height - (margin + panel.height) * scale,
+                                   .width = panel.width,
+                                   .height = panel.height,
+                                   .scale = scale};
     return MOTE_OK;
 }
 
-MoteResult finish_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
-    Push push = {0};
-    const MoteResult result = place_legend(renderer, &pass->buffer, &push);
+    FinishConstants constants = {0};
+    const MoteResult result = place_legend(renderer, &pass->buffer, &constants);
     if (result != MOTE_OK) {
         return result;
     }
@@ -56,15 +51,14 @@ MoteResult finish_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
         pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[SMOOTH], NULL, 0);
         dispatch_rows(renderer, commands);
     }
-    if (push.width > 0) {
+    if (constants.width > 0) {
+        pass_constants(renderer, &constants, sizeof constants);
         pass_compute_barrier(commands);
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[LEGEND], &push, sizeof push);
-        pass_dispatch_pixels(commands, push.width * push.scale, push.height * push.scale);
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[LEGEND], NULL, 0);
+        pass_dispatch_pixels(commands, constants.width * constants.scale, constants.height * constants.scale);
     }
     return MOTE_OK;
 }
 
-void finish_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass finish_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

@@ -8,7 +8,7 @@
 // Whether the tonemap pass leaves edges for the finish pass to smooth. Many samples have smooth edges already.
 static inline bool picture_is_smoothed(const Frame *frame)
 {
-    return frame->constants.sample_count == 1 && frame->constants.antialias != 0;
+    return frame->constants.sample_count == 1 && frame->scene->picture.antialias;
 }
 
 // All pixels of the picture, INVOCATION_ROWS an invocation.

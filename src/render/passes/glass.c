@@ -1,17 +1,14 @@
 // glass.c - the near sides of glass, over the liquid (passes/panes.c).
 #include "render/passes/panes.h"
 
-MoteResult glass_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    return panes_create(renderer, true, state);
+    return panes_create(renderer, state, true);
 }
 
-MoteResult glass_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     return panes_record(renderer, state, &renderer->images[RESOURCE_color], commands);
 }
 
-void glass_destroy(MoteRenderer *renderer, void *state)
-{
-    panes_destroy(renderer, state);
-}
+const Pass glass_pass = {.state_bytes = sizeof(Panes), .create = create, .record = record, .destroy = panes_destroy};

@@ -3,18 +3,12 @@
 #include "render/passes/grains.h"
 #include "render/passes/nearest.h"
 
-#include "base/error.h"
-#include <stdlib.h>
-
-MoteResult grains_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    Nearest *nearest = calloc(1, sizeof *nearest);
-    *state = nearest;
-    return nearest != NULL ? nearest_create(renderer, "grains.comp", GRAINS_NEAREST, nearest)
-                           : mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+    return nearest_create(renderer, "grains.comp", GRAINS_NEAREST, state);
 }
 
-MoteResult grains_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     FrameConstants *constants = &renderer->frame.constants;
     return renderer->frame.grains ? nearest_record(renderer, state, "grain_splats", constants->particle_count, true,
@@ -22,10 +16,5 @@ MoteResult grains_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
                                   : MOTE_OK;
 }
 
-void grains_destroy(MoteRenderer *renderer, void *state)
-{
-    if (state != NULL) {
-        nearest_destroy(renderer, state);
-        free(state);
-    }
-}
+const Pass grains_pass = {
+    .state_bytes = sizeof(Nearest), .create = create, .record = record, .destroy = nearest_destroy};

@@ -1,13 +1,14 @@
 // layers.c - depth, normal, thickness and id of the last picture for the host (shaders/render/layers.comp).
+#include "passes/layers.h"
 #include "render/renderer.h"
 
-MoteResult layers_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[] = {{"layers.comp", {0}}};
-    return simple_pass_create(renderer, shaders, 1, state);
+    return simple_pass_create(renderer, state, shaders, 1);
 }
 
-MoteResult layers_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     const SimplePass *pass = state;
     if (!renderer->frame.picture->layers) {
@@ -18,13 +19,12 @@ MoteResult layers_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     if (result != MOTE_OK) {
         return result;
     }
-    renderer->frame.constants.layers = renderer->layers.address;
+    const LayersConstants constants = {.layers = renderer->layers.address, .has_grains = renderer->frame.grains};
+    pass_constants(renderer, &constants, sizeof constants);
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);
     return MOTE_OK;
 }
 
-void layers_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass layers_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

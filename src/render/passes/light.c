@@ -1,21 +1,22 @@
 // light.c - the liquid as the sun sees it: where it begins and how much light it takes away, for its shadow.
+#include "passes/light.h"
 #include "render/renderer.h"
 
 enum { CLEAR, SUM, FIRST, RESOLVE, STEPS };
 
-MoteResult light_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     SimpleShader shaders[2 * STEPS];
     for (uint32_t i = 0; i < 2 * STEPS; i++) {
         shaders[i] = (SimpleShader){"light.comp", {i % STEPS, i < STEPS ? 1 : 4}};
     }
-    return simple_pass_create(renderer, shaders, 2 * STEPS, state);
+    return simple_pass_create(renderer, state, shaders, 2 * STEPS);
 }
 
-MoteResult light_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
-    FrameConstants *constants = &renderer->frame.constants;
+    const FrameConstants *constants = &renderer->frame.constants;
     const uint32_t texels = LIGHT_SIZE * LIGHT_SIZE;
     const MoteResult result =
         buffer_reserve(&renderer->device, "light_sums", BUFFER_DEVICE,
@@ -23,7 +24,8 @@ MoteResult light_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     if (result != MOTE_OK) {
         return result;
     }
-    constants->light_sums = pass->buffer.address;
+    const LightConstants own = {.sums = pass->buffer.address};
+    pass_constants(renderer, &own, sizeof own);
     const VkPipeline *steps = pass->pipelines + (constants->thickness_channels == 1 ? 0 : STEPS);
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, steps[CLEAR], NULL, 0);
     pass_dispatch(commands, texels, 64);
@@ -40,7 +42,5 @@ MoteResult light_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     return MOTE_OK;
 }
 
-void light_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass light_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

@@ -1,8 +1,10 @@
 // lines.c - colliders and meshes as wire frames: those that look so, and all colliders in the colliders view.
+#include "passes/lines.h"
 #include "render/renderer.h"
 #include "render/shape_mesh.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,21 +19,6 @@ typedef struct LinesPass {
     Buffer buffer;     // of Line, mapped
     uint32_t count;
 } LinesPass;
-
-// As lines.vert has it.
-typedef struct Push {
-    uint64_t lines;
-    float half_width; // pixels
-    uint32_t unused;
-} Push;
-
-// As body_lines.vert has it.
-typedef struct BodyPush {
-    uint64_t unused;
-    float half_width;
-    uint32_t edges, first_index, instance;
-    vec4 rgb;
-} BodyPush;
 
 // ---- Wire frames -------------------------------------------------------------------------------------------
 
@@ -51,7 +38,7 @@ static MoteVec3 vector(float x, float y, float z)
 
 static vec4 place(const Pen *pen, MoteVec3 local, float opacity)
 {
-    const MoteVec3 r = shape_rotate(pen->pose.rotation, local), p = pen->pose.position;
+    const MoteVec3 r = vec3_rotate(pen->pose.rotation, local), p = pen->pose.position;
     return (vec4){r.x + p.x, r.y + p.y, r.z + p.z, opacity};
 }
 
@@ -135,8 +122,7 @@ static void draw_plane(Pen *pen, const MoteCamera *camera)
     const MoteVec3 p = pen->pose.position;
     const MoteQuaternion q = pen->pose.rotation;
     const MoteVec3 target =
-        shape_rotate((MoteQuaternion){-q.x, -q.y, -q.z, q.w},
-                     vector(camera->target.x - p.x, camera->target.y - p.y, camera->target.z - p.z));
+        vec3_rotate(quat_conjugate(q), vector(camera->target.x - p.x, camera->target.y - p.y, camera->target.z - p.z));
     const float x0 = roundf(target.x / step) * step, z0 = roundf(target.z / step) * step; // lines stay where they are
     const float reach = step * (GRID_LINES / 2);
     for (int k = 0; k < GRID_LINES; k++) {
@@ -225,13 +211,9 @@ static MoteResult draw_shapes(MoteRenderer *renderer, LinesPass *pass)
     return MOTE_OK;
 }
 
-MoteResult lines_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    LinesPass *pass = calloc(1, sizeof *pass);
-    *state = pass;
-    if (pass == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
+    LinesPass *pass = state;
     GraphicsPipeline info = {.vertex = "lines.vert",
                              .fragment = "lines.frag",
                              .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
@@ -250,11 +232,11 @@ static void draw_bodies(MoteRenderer *renderer, const LinesPass *pass, VkCommand
     for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
         const BodyDraw *draw = &renderer->bodies.draws[i];
         const MeshLevel *level = &renderer->meshes.meshes[draw->mesh].levels[draw->level];
-        BodyPush push = {.half_width = half_width,
-                         .edges = 3 * level->triangle_count,
-                         .first_index = 3 * level->first_triangle,
-                         .rgb = frame->view == VIEW_colliders ? (vec4){0.3f, 1.0f, 0.35f, 1.0f}
-                                                              : (vec4){scale, scale, scale, 0.0f}};
+        LinesPush push = {.half_width = half_width,
+                          .edges = 3 * level->triangle_count,
+                          .first_index = 3 * level->first_triangle,
+                          .rgb = frame->view == VIEW_colliders ? (vec4){0.3f, 1.0f, 0.35f, 1.0f}
+                                                               : (vec4){scale, scale, scale, 0.0f}};
         for (uint32_t k = 0; k < draw->count && is_drawn(frame, draw->look); k++) {
             push.instance = draw->first + k;
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->bodies, &push, sizeof push);
@@ -263,10 +245,10 @@ static void draw_bodies(MoteRenderer *renderer, const LinesPass *pass, VkCommand
     }
 }
 
-MoteResult lines_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     LinesPass *pass = state;
-    if (renderer->frame.constants.sample_index == 0) {
+    if (renderer->frame.sample == 0) {
         const MoteResult result = draw_shapes(renderer, pass);
         if (result != MOTE_OK) {
             return result;
@@ -276,7 +258,7 @@ MoteResult lines_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
         return MOTE_OK;
     }
     const float width = fmaxf(1.0f, 1.5f * (float)renderer->height / 720.0f);
-    const Push push = {.lines = pass->buffer.address, .half_width = 0.5f * width};
+    const LinesPush push = {.lines = pass->buffer.address, .half_width = 0.5f * width};
     pass_begin_rendering(commands, &(RenderTargets){.color = &renderer->images[RESOURCE_color]});
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &push, sizeof push);
     if (pass->count > 0) {
@@ -287,13 +269,12 @@ MoteResult lines_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     return MOTE_OK;
 }
 
-void lines_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
     LinesPass *pass = state;
-    if (pass != NULL) {
-        vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
-        vkDestroyPipeline(renderer->device.handle, pass->bodies, NULL);
-        buffer_destroy(&renderer->device, &pass->buffer);
-        free(pass);
-    }
+    vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
+    vkDestroyPipeline(renderer->device.handle, pass->bodies, NULL);
+    buffer_destroy(&renderer->device, &pass->buffer);
 }
+
+const Pass lines_pass = {.state_bytes = sizeof(LinesPass), .create = create, .record = record, .destroy = destroy};

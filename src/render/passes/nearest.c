@@ -49,8 +49,9 @@ MoteResult nearest_record(MoteRenderer *renderer, Nearest *nearest, const char *
     return MOTE_OK;
 }
 
-void nearest_destroy(MoteRenderer *renderer, Nearest *nearest)
+void nearest_destroy(MoteRenderer *renderer, void *state)
 {
+    Nearest *nearest = state;
     for (uint32_t i = 0; i < NEAREST_STEPS; i++) {
         vkDestroyPipeline(renderer->device.handle, nearest->steps[i], NULL);
     }

@@ -16,6 +16,6 @@ MoteResult nearest_create(MoteRenderer *renderer, const char *shader, uint32_t f
 // Of at most `count` ellipsoids; who is in front only with `index`. `address` is where the shader looks for the buffer.
 MoteResult nearest_record(MoteRenderer *renderer, Nearest *nearest, const char *name, uint32_t count, bool index,
                           uint64_t *address, VkCommandBuffer commands);
-void nearest_destroy(MoteRenderer *renderer, Nearest *nearest);
+void nearest_destroy(MoteRenderer *renderer, void *state); // of a Nearest
 
 #endif

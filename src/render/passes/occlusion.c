@@ -1,17 +1,18 @@
 // occlusion.c - less of the sky's light where grains and bodies stand in its way (shaders/render/occlusion.comp). Only
 // where there are some: what is near a collider is darkened by the collider's exact shape.
+#include "passes/occlusion.h"
 #include "render/renderer.h"
 
 enum { SAMPLE, MEAN, APPLY, STEPS };
 
-MoteResult occlusion_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[STEPS] = {
         {"occlusion.comp", {SAMPLE}}, {"occlusion.comp", {MEAN}}, {"occlusion.comp", {APPLY}}};
-    return simple_pass_create(renderer, shaders, STEPS, state);
+    return simple_pass_create(renderer, state, shaders, STEPS);
 }
 
-MoteResult occlusion_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
     FrameConstants *constants = &renderer->frame.constants;
@@ -24,8 +25,8 @@ MoteResult occlusion_record(MoteRenderer *renderer, void *state, VkCommandBuffer
     if (result != MOTE_OK) {
         return result;
     }
-    constants->has_occlusion = 1;
-    constants->occlusion_samples = pass->buffer.address;
+    const OcclusionConstants own = {.samples = pass->buffer.address};
+    pass_constants(renderer, &own, sizeof own);
     constants->occlusion_means = pass->buffer.address + bytes;
     for (uint32_t step = 0; step < STEPS; step++) {
         pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[step], NULL, 0);
@@ -39,7 +40,5 @@ MoteResult occlusion_record(MoteRenderer *renderer, void *state, VkCommandBuffer
     return MOTE_OK;
 }
 
-void occlusion_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass occlusion_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

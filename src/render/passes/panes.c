@@ -3,9 +3,8 @@
 // where it is not.
 #include "render/passes/panes.h"
 
-#include "base/error.h"
+#include "base/vec.h"
 #include <math.h>
-#include <stdlib.h>
 
 static MoteResult create_pipelines(MoteRenderer *renderer, Panes *panes, uint32_t samples, bool tested)
 {
@@ -44,13 +43,8 @@ static void destroy_pipelines(MoteRenderer *renderer, Panes *panes)
     }
 }
 
-MoteResult panes_create(MoteRenderer *renderer, bool near_sides, void **state)
+MoteResult panes_create(MoteRenderer *renderer, Panes *panes, bool near_sides)
 {
-    Panes *panes = calloc(1, sizeof *panes);
-    *state = panes;
-    if (panes == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
     panes->near_sides = near_sides;
     return create_pipelines(renderer, panes, mote_renderer_multisampling(renderer, USUAL_SAMPLES), false);
 }
@@ -68,7 +62,7 @@ static void grow_bounds(const MoteRenderer *renderer, const MoteTransform *pose,
     for (uint32_t corner = 0; corner < 8; corner++) {
         const MoteVec3 local = {corner & 1 ? half.x : -half.x, corner & 2 ? half.y : -half.y,
                                 corner & 4 ? half.z : -half.z};
-        const MoteVec3 turned = shape_rotate(pose->rotation, local), at = pose->position;
+        const MoteVec3 turned = vec3_rotate(pose->rotation, local), at = pose->position;
         const MoteVec3 p = {at.x + turned.x, at.y + turned.y, at.z + turned.z};
         const float w = m[3] * p.x + m[7] * p.y + m[11] * p.z + m[15];
         bounds->unknown = bounds->unknown || w < renderer->frame.constants.near_plane;
@@ -176,10 +170,7 @@ MoteResult panes_record(MoteRenderer *renderer, Panes *panes, const Picture *tar
     return MOTE_OK;
 }
 
-void panes_destroy(MoteRenderer *renderer, Panes *panes)
+void panes_destroy(MoteRenderer *renderer, void *state)
 {
-    if (panes != NULL) {
-        destroy_pipelines(renderer, panes);
-        free(panes);
-    }
+    destroy_pipelines(renderer, state);
 }

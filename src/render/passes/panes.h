@@ -12,9 +12,9 @@ typedef struct Panes {
     VkPipeline mean;           // of glass_samples over `target`
 } Panes;
 
-MoteResult panes_create(MoteRenderer *renderer, bool near_sides, void **state);
+MoteResult panes_create(MoteRenderer *renderer, Panes *panes, bool near_sides);
 // Over `target`, which is as large as the picture; does nothing where there is no glass.
 MoteResult panes_record(MoteRenderer *renderer, Panes *panes, const Picture *target, VkCommandBuffer commands);
-void panes_destroy(MoteRenderer *renderer, Panes *panes);
+void panes_destroy(MoteRenderer *renderer, void *state);
 
 #endif

@@ -2,9 +2,6 @@
 // (shaders/render/resolve.frag). Where there is one sample a pixel, the scene pass has drawn them already.
 #include "render/renderer.h"
 
-#include "base/error.h"
-#include <stdlib.h>
-
 typedef struct ResolvePass {
     VkPipeline pipelines[2]; // without and with the normals of grains and meshes; each comes with its first use
     uint32_t samples;        // that they are for
@@ -39,14 +36,7 @@ static MoteResult create_pipeline(MoteRenderer *renderer, ResolvePass *pass, boo
                : pipeline_create_graphics(renderer, &info, &pass->pipelines[bodies]);
 }
 
-MoteResult resolve_create(MoteRenderer *renderer, void **state)
-{
-    (void)renderer;
-    *state = calloc(1, sizeof(ResolvePass));
-    return *state != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-}
-
-MoteResult resolve_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     ResolvePass *pass = state;
     if (renderer->frame.scene_samples == 1) {
@@ -66,10 +56,9 @@ MoteResult resolve_record(MoteRenderer *renderer, void *state, VkCommandBuffer c
     return MOTE_OK;
 }
 
-void resolve_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
-    if (state != NULL) {
-        destroy_pipelines(renderer, state);
-        free(state);
-    }
+    destroy_pipelines(renderer, state);
 }
+
+const Pass resolve_pass = {.state_bytes = sizeof(ResolvePass), .record = record, .destroy = destroy};

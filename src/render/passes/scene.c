@@ -1,9 +1,9 @@
-// scene.c - everything but the liquid and glass: meshes and grains, solid colliders, then planes, the ground among
-// them, and the sky behind them. With several samples a pixel where solids have edges, else with one.
+// scene.c - everything but the liquid and glass: the light of what the bodies pass drew, solid colliders, then planes,
+// the ground among them, and the sky behind them. With several samples a pixel where solids have edges, else with one.
+#include "passes/scene.h"
 #include "render/renderer.h"
 
-#include "base/error.h"
-#include <stdlib.h>
+#include <math.h>
 
 enum {
     SOLID,     // colliders from outside,
@@ -11,10 +11,7 @@ enum {
     SKY,
     GROUND,
     PLANE, // as the ground
-    BODY,  // meshes,
-    OPEN,  // and those whose triangles are seen from both sides
-    GRAINS,
-    LIT, // all of these in their light
+    LIT,   // meshes and grains
     PIPELINES
 };
 enum { MOST_SURFACES = 4 }; // of meshes and grains that are lit a pixel
@@ -27,33 +24,6 @@ typedef struct ScenePass {
 static uint32_t surfaces_a_pixel(uint32_t samples)
 {
     return samples < MOST_SURFACES ? samples : MOST_SURFACES;
-}
-
-// What is nearest, with its material and normal; it is lit afterwards, once a pixel and surface.
-static MoteResult create_bodies(MoteRenderer *renderer, ScenePass *pass)
-{
-    GraphicsPipeline info = {.vertex = "body.vert",
-                             .fragment = "body.frag",
-                             .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-                             .cull = VK_CULL_MODE_BACK_BIT,
-                             .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
-                             .color_format2 = VK_FORMAT_R32G32B32A32_SFLOAT,
-                             .depth_format = VK_FORMAT_D32_SFLOAT,
-                             .depth_test = true,
-                             .depth_write = true,
-                             .depth_compare = VK_COMPARE_OP_GREATER,
-                             .samples = pass->samples,
-                             .values = {pass->samples, surfaces_a_pixel(pass->samples) - 1}};
-    MoteResult result = pipeline_create_graphics(renderer, &info, &pass->pipelines[BODY]);
-    info.cull = VK_CULL_MODE_NONE;
-    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[OPEN]) : result;
-    info.vertex = "backdrop.vert";
-    info.fragment = "grains.frag";
-    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[GRAINS]) : result;
-    info.fragment = "solids.frag";
-    info.color_format2 = VK_FORMAT_UNDEFINED;
-    info.depth_test = info.depth_write = false;
-    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[LIT]) : result;
 }
 
 static MoteResult create_pipelines(MoteRenderer *renderer, ScenePass *pass, uint32_t samples)
@@ -84,7 +54,11 @@ static MoteResult create_pipelines(MoteRenderer *renderer, ScenePass *pass, uint
     info.depth_write = false;
     info.depth_compare = VK_COMPARE_OP_GREATER_OR_EQUAL; // it is at 0, which is what depth is cleared to
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[SKY]) : result;
-    return result == MOTE_OK ? create_bodies(renderer, pass) : result;
+    info.fragment = "solids.frag";
+    info.depth_test = false;
+    info.values[0] = samples;
+    info.values[1] = surfaces_a_pixel(samples) - 1;
+    return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[LIT]) : result;
 }
 
 static void destroy_pipelines(MoteRenderer *renderer, ScenePass *pass)
@@ -95,23 +69,15 @@ static void destroy_pipelines(MoteRenderer *renderer, ScenePass *pass)
     }
 }
 
-MoteResult scene_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    ScenePass *pass = calloc(1, sizeof *pass);
-    *state = pass;
-    return pass != NULL ? create_pipelines(renderer, pass, mote_renderer_multisampling(renderer, USUAL_SAMPLES))
-                        : mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
+    return create_pipelines(renderer, state, mote_renderer_multisampling(renderer, USUAL_SAMPLES));
 }
 
 static bool is_solid(const MoteRenderShape *shape)
 {
     return shape->look == MOTE_LOOK_SOLID && shape->shape.kind != MOTE_SHAPE_PLANE;
 }
-
-// As plane.frag has it.
-typedef struct PlanePush {
-    vec4 plane, material;
-} PlanePush;
 
 static void draw_plane(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands,
                        const MoteRenderShape *plane)
@@ -131,40 +97,12 @@ static void draw_plane(MoteRenderer *renderer, const ScenePass *pass, VkCommandB
     vkCmdDraw(commands, 3, 1, 0, 0);
 }
 
-// Meshes and grains: their materials, where there is one sample a pixel into the picture to be, which nobody needs
-// before the composite pass.
-static void draw_bodies(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
-{
-    const float farthest = 0.0f;
-    const bool several = pass->samples > 1;
-    pass_begin_rendering(
-        commands,
-        &(RenderTargets){.color = &renderer->images[several ? RESOURCE_material_samples : RESOURCE_color],
-                         .color2 = &renderer->images[several ? RESOURCE_normal_samples : RESOURCE_scene_normals],
-                         .depth = &renderer->images[several ? RESOURCE_depth_samples : RESOURCE_scene_depth],
-                         .clear_color = &(VkClearColorValue){{0}},
-                         .clear_depth = &farthest});
-    for (uint32_t i = 0; i < renderer->bodies.draw_count; i++) {
-        const BodyDraw *draw = &renderer->bodies.draws[i];
-        if (draw->look == MOTE_LOOK_SOLID) {
-            const bool closed = renderer->meshes.meshes[draw->mesh].closed;
-            pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[closed ? BODY : OPEN], NULL,
-                      0);
-            body_draw(commands, &renderer->meshes, draw);
-        }
-    }
-    if (renderer->frame.grains) {
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[GRAINS], NULL, 0);
-        vkCmdDraw(commands, 3, 1, 0, 0);
-    }
-    vkCmdEndRendering(commands);
-}
-
 // The light of meshes and grains, surface after surface of a pixel.
 static void light_bodies(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
 {
     for (uint32_t surface = 0; surface < surfaces_a_pixel(pass->samples); surface++) {
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[LIT], &surface, sizeof surface);
+        const SolidsPush push = {surface};
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[LIT], &push, sizeof push);
         vkCmdDraw(commands, 3, 1, 0, 0);
     }
 }
@@ -200,7 +138,26 @@ static void draw_backdrop(MoteRenderer *renderer, const ScenePass *pass, VkComma
     vkCmdDraw(commands, 3, 1, 0, 0);
 }
 
-MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+// What only the ground asks for: its grid, and the solids that darken it near them, the first few of those, for every
+// pixel asks each.
+static void set_constants(MoteRenderer *renderer)
+{
+    const MoteRenderScene *scene = renderer->frame.scene;
+    const MoteVec3 grid = scene->ground.grid_color;
+    SceneConstants c = {.grid_color = {grid.x, grid.y, grid.z, scene->ground.grid}};
+    for (uint32_t i = 0; i < scene->shape_count && c.blocker_count < BLOCKERS; i++) {
+        if (is_solid(&scene->shapes[i]) && !scene->shapes[i].shape.inside_out) {
+            const Shape shape = shape_instance(&scene->shapes[i], (MoteVec3){0}, 0.0f);
+            const vec4 h = shape.half_size, p = shape.position;
+            const float radius = sqrtf(h.x * h.x + h.y * h.y + h.z * h.z) + p.w + 1.5f * h.w;
+            c.blocker_spheres[c.blocker_count] = (vec4){p.x, p.y, p.z, radius};
+            c.blockers[c.blocker_count++] = shape;
+        }
+    }
+    pass_constants(renderer, &c, sizeof c);
+}
+
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     ScenePass *pass = state;
     if (pass->samples != renderer->frame.scene_samples) {
@@ -212,10 +169,7 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     }
     const bool bodies = renderer->frame.constants.has_bodies != 0, several = pass->samples > 1;
     const float farthest = 0.0f;
-    if (bodies) {
-        draw_bodies(renderer, pass, commands);
-        pass_attachment_barrier(commands);
-    }
+    set_constants(renderer);
     pass_begin_rendering(
         commands, &(RenderTargets){.color = &renderer->images[several ? RESOURCE_color_samples : RESOURCE_scene_color],
                                    .depth = &renderer->images[several ? RESOURCE_depth_samples : RESOURCE_scene_depth],
@@ -229,10 +183,9 @@ MoteResult scene_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     return MOTE_OK;
 }
 
-void scene_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
-    if (state != NULL) {
-        destroy_pipelines(renderer, state);
-        free(state);
-    }
+    destroy_pipelines(renderer, state);
 }
+
+const Pass scene_pass = {.state_bytes = sizeof(ScenePass), .create = create, .record = record, .destroy = destroy};

@@ -2,9 +2,7 @@
 // out the sun. Also fills the buffers of all shapes, which later passes draw from.
 #include "render/renderer.h"
 
-#include "base/error.h"
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct ShadowPass {
     VkPipeline solid;
@@ -13,13 +11,9 @@ typedef struct ShadowPass {
     VkPipeline grains;
 } ShadowPass;
 
-MoteResult shadow_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    ShadowPass *pass = calloc(1, sizeof *pass);
-    *state = pass;
-    if (pass == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
+    ShadowPass *pass = state;
     MoteResult result = shape_buffers_create(&renderer->device, &renderer->shapes);
     GraphicsPipeline solid = {.vertex = "shadow.vert",
                               .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
@@ -136,29 +130,12 @@ static void set_rectangles(MoteRenderer *renderer)
             add_solid(c, rectangle_of(c, instance->pose.position, instance->scale * mesh->reach));
         }
     }
-    if (c->solid_reach > 0.0f && frame->solver.particle_count > 0) { // grains, and bodies that follow particles
-        add_solid(c, rectangle_of_particles(c, &frame->solver, c->solid_reach));
+    if (frame->solid_reach > 0.0f && frame->solver.particle_count > 0) { // grains, and bodies that follow particles
+        add_solid(c, rectangle_of_particles(c, &frame->solver, frame->solid_reach));
     }
     c->liquid_rect = empty_rectangle;
     if (frame->liquid && c->liquid_shadow > 0.0f) {
         c->liquid_rect = rectangle_of_particles(c, &frame->solver, 0.0f);
-    }
-}
-
-// The solids that darken the ground near them: the first few, for every pixel of the ground asks each of them.
-static void set_blockers(MoteRenderer *renderer)
-{
-    const MoteRenderScene *scene = renderer->frame.scene;
-    FrameConstants *c = &renderer->frame.constants;
-    c->blocker_count = 0;
-    for (uint32_t i = 0; i < scene->shape_count && c->blocker_count < BLOCKERS; i++) {
-        if (casts_shadow(&scene->shapes[i]) && !scene->shapes[i].shape.inside_out) {
-            const Shape shape = shape_instance(&scene->shapes[i], (MoteVec3){0}, 0.0f);
-            const vec4 h = shape.half_size, p = shape.position;
-            const float radius = sqrtf(h.x * h.x + h.y * h.y + h.z * h.z) + p.w + 1.5f * h.w;
-            c->blocker_spheres[c->blocker_count] = (vec4){p.x, p.y, p.z, radius};
-            c->blockers[c->blocker_count++] = shape;
-        }
     }
 }
 
@@ -178,7 +155,7 @@ static void draw_bodies(MoteRenderer *renderer, const ShadowPass *pass, VkComman
     }
 }
 
-MoteResult shadow_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     const ShadowPass *pass = state;
     const MoteRenderScene *scene = renderer->frame.scene;
@@ -189,9 +166,7 @@ MoteResult shadow_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     }
     constants->shape_vertices = renderer->shapes.vertices.address;
     constants->shapes = renderer->shapes.shapes.address;
-    constants->shape_count = scene->shape_count;
     set_rectangles(renderer);
-    set_blockers(renderer);
 
     const float farthest = 1.0f;
     pass_begin_rendering(commands,
@@ -209,16 +184,14 @@ MoteResult shadow_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     return MOTE_OK;
 }
 
-void shadow_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
-    ShadowPass *pass = state;
-    shape_buffers_destroy(&renderer->device, &renderer->shapes);
-    if (pass != NULL) {
-        vkDestroyPipeline(renderer->device.handle, pass->solid, NULL);
-        vkDestroyPipeline(renderer->device.handle, pass->container, NULL);
-        vkDestroyPipeline(renderer->device.handle, pass->body, NULL);
-        vkDestroyPipeline(renderer->device.handle, pass->open, NULL);
-        vkDestroyPipeline(renderer->device.handle, pass->grains, NULL);
-        free(pass);
+    const ShadowPass *pass = state;
+    const VkPipeline pipelines[] = {pass->solid, pass->container, pass->body, pass->open, pass->grains};
+    for (uint32_t i = 0; i < sizeof pipelines / sizeof pipelines[0]; i++) {
+        vkDestroyPipeline(renderer->device.handle, pipelines[i], NULL);
     }
+    shape_buffers_destroy(&renderer->device, &renderer->shapes);
 }
+
+const Pass shadow_pass = {.state_bytes = sizeof(ShadowPass), .create = create, .record = record, .destroy = destroy};

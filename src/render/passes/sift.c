@@ -1,16 +1,17 @@
 // sift.c - which solid particles are drawn as spheres: grains, and the members of bodies without a mesh; and how the
 // sun sees them (shaders/render/grains.comp).
+#include "passes/grains.h"
 #include "render/passes/grains.h"
 
 #include <math.h>
 
 enum { LIST, LIST_ALL, MAP, STEPS };
 
-MoteResult sift_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[STEPS] = {
         {"grains.comp", {GRAINS_LIST}}, {"grains.comp", {GRAINS_LIST_ALL}}, {"grains.comp", {GRAINS_MAP}}};
-    return simple_pass_create(renderer, shaders, STEPS, state);
+    return simple_pass_create(renderer, state, shaders, STEPS);
 }
 
 // All have the same size in the sun's map. Usually a few texels; where they are large, one invocation would keep all
@@ -23,7 +24,7 @@ static uint32_t slices_of_grain(const FrameConstants *constants)
     return slices < most ? slices : most > 0 ? most : 1;
 }
 
-MoteResult sift_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
     FrameConstants *constants = &renderer->frame.constants;
@@ -47,13 +48,11 @@ MoteResult sift_record(MoteRenderer *renderer, void *state, VkCommandBuffer comm
     pass_bind(renderer, commands, compute, pass->pipelines[renderer->frame.spheres ? LIST_ALL : LIST], NULL, 0);
     pass_dispatch(commands, constants->particle_count, 64);
     pass_compute_barrier(commands);
-    const uint32_t slices = slices_of_grain(constants);
-    pass_bind(renderer, commands, compute, pass->pipelines[MAP], &slices, sizeof slices);
-    pass_dispatch(commands, constants->particle_count * slices, 64);
+    const GrainsPush push = {slices_of_grain(constants)};
+    pass_bind(renderer, commands, compute, pass->pipelines[MAP], &push, sizeof push);
+    pass_dispatch(commands, constants->particle_count * push.slices, 64);
     return MOTE_OK;
 }
 
-void sift_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass sift_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

@@ -1,21 +1,14 @@
 // skin.c - instances of meshes in the world (shaders/render/skin.comp): those of bodies follow their members, the
 // others their pose. Once a picture, for every pass that draws them.
+#include "passes/skin.h"
 #include "render/renderer.h"
 
 enum { PLACE, BEND, STEPS };
 
-// As skin.comp has it.
-typedef struct Push {
-    uint32_t invocations; // vertices of all instances
-    uint32_t first_instance, vertex_count;
-    uint32_t first_vertex, first_binding, first_triangle, first_adjacent; // of the mesh
-    uint32_t skinned;
-} Push;
-
-MoteResult skin_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const SimpleShader shaders[STEPS] = {{"skin.comp", {PLACE}}, {"skin.comp", {BEND}}};
-    return simple_pass_create(renderer, shaders, STEPS, state);
+    return simple_pass_create(renderer, state, shaders, STEPS);
 }
 
 static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer commands, const BodyDraw *draw,
@@ -23,39 +16,40 @@ static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer 
 {
     const MeshRange *mesh = &renderer->meshes.meshes[draw->mesh];
     const MeshLevel *level = &mesh->levels[draw->level];
-    const Push push = {.invocations = draw->count * level->vertex_count,
-                       .first_instance = draw->first,
-                       .vertex_count = level->vertex_count,
-                       .first_vertex = mesh->first_vertex,
-                       .first_binding = mesh->first_binding,
-                       .first_triangle = level->first_triangle,
-                       .first_adjacent = level->first_adjacent,
-                       .skinned = mesh->member_count > 0};
+    const SkinPush push = {.invocations = draw->count * level->vertex_count,
+                           .first_instance = draw->first,
+                           .vertex_count = level->vertex_count,
+                           .first_vertex = mesh->first_vertex,
+                           .first_binding = mesh->first_binding,
+                           .first_triangle = level->first_triangle,
+                           .first_adjacent = level->first_adjacent,
+                           .skinned = mesh->member_count > 0};
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[step], &push, sizeof push);
     pass_dispatch(commands, push.invocations, 64);
 }
 
-MoteResult skin_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     const SimplePass *pass = state;
     const Bodies *bodies = &renderer->bodies;
+    const MeshSet *meshes = &renderer->meshes;
+    const SkinConstants constants = {.bindings = meshes->bindings.address, .adjacency = meshes->adjacency.address};
+    pass_constants(renderer, &constants, sizeof constants);
     bool bend = false;
     for (uint32_t i = 0; i < bodies->draw_count; i++) {
         run(renderer, pass, commands, &bodies->draws[i], PLACE);
-        bend = bend || renderer->meshes.meshes[bodies->draws[i].mesh].deforms;
+        bend = bend || meshes->meshes[bodies->draws[i].mesh].deforms;
     }
     if (bend) {
         pass_compute_barrier(commands);
     }
     for (uint32_t i = 0; i < bodies->draw_count && bend; i++) {
-        if (renderer->meshes.meshes[bodies->draws[i].mesh].deforms) {
+        if (meshes->meshes[bodies->draws[i].mesh].deforms) {
             run(renderer, pass, commands, &bodies->draws[i], BEND);
         }
     }
     return MOTE_OK;
 }
 
-void skin_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass skin_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

@@ -1,7 +1,6 @@
 // smooth.c - the splats' depth made into a surface: narrow-range filter, bilateral filter, curvature flow, or none.
+#include "passes/smooth.h"
 #include "render/renderer.h"
-
-#include "base/error.h"
 
 // Specialisation of smooth.comp: method, direction, where it reads and writes. In between, the planes hold 1 / z, or z
 // for the curvature flow; the last dispatch stores z.
@@ -21,7 +20,7 @@ enum {
     PIPELINES
 };
 
-MoteResult smooth_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     const uint32_t splats = renderer->compute_splat ? SPLATS : SURFACE_DEPTH;
     SimpleShader shaders[PIPELINES] = {
@@ -38,7 +37,7 @@ MoteResult smooth_create(MoteRenderer *renderer, void **state)
         filter[NEXT_Y] = (SimpleShader){"smooth.comp", {method, ALONG_Y, PLANE_A, PLANE_B}};
         filter[CLEAN_UP] = (SimpleShader){"smooth.comp", {method, BOTH, PLANE_B, SMOOTH_DEPTH}};
     }
-    return simple_pass_create(renderer, shaders, PIPELINES, state);
+    return simple_pass_create(renderer, state, shaders, PIPELINES);
 }
 
 static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer commands, int pipeline)
@@ -48,7 +47,7 @@ static void run(MoteRenderer *renderer, const SimplePass *pass, VkCommandBuffer 
     pass_compute_barrier(commands);
 }
 
-MoteResult smooth_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
     const MoteLiquidLook *look = &renderer->frame.scene->liquid;
@@ -57,7 +56,12 @@ MoteResult smooth_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     if (result != MOTE_OK) {
         return result;
     }
-    renderer->frame.constants.smooth_planes = pass->buffer.address;
+    const float spacing = renderer->frame.solver.spacing;
+    const SmoothConstants constants = {.planes = pass->buffer.address,
+                                       .curvature_step = look->curvature_step,
+                                       .radius = look->smoothing_radius * spacing,
+                                       .depth = look->smoothing_depth * spacing};
+    pass_constants(renderer, &constants, sizeof constants);
     const uint32_t passes = look->smoothing_passes;
     const bool none = look->smoothing == MOTE_SMOOTHING_NONE || renderer->frame.spheres || passes == 0;
     if (none || !renderer->frame.liquid) {
@@ -79,7 +83,5 @@ MoteResult smooth_record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     return MOTE_OK;
 }
 
-void smooth_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass smooth_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

@@ -2,21 +2,14 @@
 // with atomics (2 to 3 times faster on software devices), or a quad a particle, which GPUs are made for.
 #include "render/passes/nearest.h"
 
-#include "base/error.h"
-#include <stdlib.h>
-
 typedef struct SplatPass {
     Nearest compute;
     VkPipeline quads; // all at once
 } SplatPass;
 
-MoteResult splat_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    SplatPass *pass = calloc(1, sizeof *pass);
-    *state = pass;
-    if (pass == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
-    }
+    SplatPass *pass = state;
     if (!renderer->compute_splat) {
         const GraphicsPipeline quads = {.vertex = "splat.vert",
                                         .fragment = "splat.frag",
@@ -73,7 +66,7 @@ static MoteResult record_compute(MoteRenderer *renderer, SplatPass *pass, VkComm
     return MOTE_OK;
 }
 
-MoteResult splat_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SplatPass *pass = state;
     if (!renderer->frame.liquid) {
@@ -86,12 +79,11 @@ MoteResult splat_record(MoteRenderer *renderer, void *state, VkCommandBuffer com
     return record_compute(renderer, pass, commands);
 }
 
-void splat_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
     SplatPass *pass = state;
-    if (pass != NULL) {
-        nearest_destroy(renderer, &pass->compute);
-        vkDestroyPipeline(renderer->device.handle, pass->quads, NULL);
-        free(pass);
-    }
+    nearest_destroy(renderer, &pass->compute);
+    vkDestroyPipeline(renderer->device.handle, pass->quads, NULL);
 }
+
+const Pass splat_pass = {.state_bytes = sizeof(SplatPass), .create = create, .record = record, .destroy = destroy};

@@ -1,16 +1,17 @@
 // thickness.c - how much liquid a ray passes through (shaders/render/thickness.comp): particles into a pyramid, then
 // its levels from the coarsest to the finest.
+#include "passes/thickness.h"
 #include "render/renderer.h"
 
 enum { PARTICLES, LEVEL, CONVERT, STEPS };
 
-MoteResult thickness_create(MoteRenderer *renderer, void **state)
+static MoteResult create(MoteRenderer *renderer, void *state)
 {
     SimpleShader shaders[2 * STEPS];
     for (uint32_t i = 0; i < 2 * STEPS; i++) {
         shaders[i] = (SimpleShader){"thickness.comp", {i % STEPS, i < STEPS ? 1 : 4}};
     }
-    return simple_pass_create(renderer, shaders, 2 * STEPS, state);
+    return simple_pass_create(renderer, state, shaders, 2 * STEPS);
 }
 
 static uint32_t level_texels(const Picture *half, uint32_t level)
@@ -22,7 +23,7 @@ static uint32_t level_texels(const Picture *half, uint32_t level)
 // Fills the pyramid with zeros.
 static MoteResult clear_sums(MoteRenderer *renderer, SimplePass *pass, VkCommandBuffer commands)
 {
-    FrameConstants *constants = &renderer->frame.constants;
+    const FrameConstants *constants = &renderer->frame.constants;
     size_t texels = 0;
     for (uint32_t level = 0; level < THICKNESS_LEVELS; level++) {
         texels += level_texels(&renderer->images[RESOURCE_thickness], level);
@@ -32,13 +33,14 @@ static MoteResult clear_sums(MoteRenderer *renderer, SimplePass *pass, VkCommand
     if (result != MOTE_OK) {
         return result;
     }
-    constants->thickness_sums = pass->buffer.address;
+    const ThicknessConstants own = {.sums = pass->buffer.address};
+    pass_constants(renderer, &own, sizeof own);
     vkCmdFillBuffer(commands, pass->buffer.handle, 0, bytes, 0);
     pass_transfer_barrier(commands);
     return MOTE_OK;
 }
 
-MoteResult thickness_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
     const Picture *half = &renderer->images[RESOURCE_thickness];
@@ -53,7 +55,8 @@ MoteResult thickness_record(MoteRenderer *renderer, void *state, VkCommandBuffer
         pass_dispatch(commands, renderer->frame.constants.particle_count, 64);
         for (uint32_t level = THICKNESS_LEVELS - 1; level-- > 0;) {
             pass_compute_barrier(commands);
-            pass_bind(renderer, commands, compute, steps[LEVEL], &level, sizeof level);
+            const ThicknessPush push = {level};
+            pass_bind(renderer, commands, compute, steps[LEVEL], &push, sizeof push);
             pass_dispatch(commands, level_texels(half, level), 64);
         }
         pass_compute_barrier(commands);
@@ -63,7 +66,5 @@ MoteResult thickness_record(MoteRenderer *renderer, void *state, VkCommandBuffer
     return MOTE_OK;
 }
 
-void thickness_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass thickness_pass = {
+    .state_bytes = sizeof(SimplePass), .create = create, .record = record, .destroy = simple_pass_destroy};

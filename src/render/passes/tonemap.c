@@ -1,16 +1,12 @@
 // tonemap.c - the mean of the samples through exposure, saturation and a filmic curve (shaders/render/tonemap.comp):
 // into `pixels`, or into `display` where the finish pass has edges to smooth.
+#include "passes/tonemap.h"
 #include "render/passes/finish.h"
 
-// Bits of a pipeline's number, and its specialisation.
+// Bits of a pipeline's number, and its specialisation. Few are used: each pipeline comes with its first use.
 enum { FILMIC = 1, ONE_SAMPLE = 2, FINISHED = 4 };
 
-MoteResult tonemap_create(MoteRenderer *renderer, void **state)
-{
-    return simple_pass_create(renderer, NULL, 0, state); // few of the pipelines are used: each comes with its first use
-}
-
-MoteResult tonemap_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
     const bool smoothed = picture_is_smoothed(&renderer->frame);
@@ -23,6 +19,8 @@ MoteResult tonemap_record(MoteRenderer *renderer, void *state, VkCommandBuffer c
         }
         constants->display = pass->buffer.address;
     }
+    const TonemapConstants own = {.saturation = renderer->frame.scene->picture.saturation};
+    pass_constants(renderer, &own, sizeof own);
     const uint32_t variant = (renderer->frame.view == VIEW_liquid ? FILMIC : 0u) |
                              (constants->sample_count == 1 ? ONE_SAMPLE : 0u) | (smoothed ? 0u : FINISHED);
     if (pass->pipelines[variant] == VK_NULL_HANDLE) {
@@ -38,7 +36,4 @@ MoteResult tonemap_record(MoteRenderer *renderer, void *state, VkCommandBuffer c
     return MOTE_OK;
 }
 
-void tonemap_destroy(MoteRenderer *renderer, void *state)
-{
-    simple_pass_destroy(renderer, state);
-}
+const Pass tonemap_pass = {.state_bytes = sizeof(SimplePass), .record = record, .destroy = simple_pass_destroy};

@@ -1,5 +1,6 @@
 // views.c - debug views: particles lit and coloured by a value, or an image of the surface passes as colours
 // (shaders/render/views.comp). Also what range of values the colours stand for.
+#include "passes/views.h"
 #include "render/passes/views.h"
 
 #include "base/error.h"
@@ -29,6 +30,11 @@ static const ViewRow view_rows[VIEW_COUNT] = {
     [VIEW_thickness] = {SHOW_THICKNESS, MAP_SEQUENTIAL, "thickness (m)"},
     [VIEW_colliders] = {SHOW_PHASE, MAP_NONE, "colliders: containers orange, solids green"},
 };
+
+typedef struct ViewsPass {
+    VkPipeline pipeline; // for all views; comes with its first use: most runs show none
+    ViewsConstants constants;
+} ViewsPass;
 
 // ---- Ranges ------------------------------------------------------------------------------------------------
 
@@ -105,7 +111,7 @@ static Range measure_depth(const Frame *frame)
 
 // Ranges that begin at 0 or move with the particles go up to a round number, so that colours keep their meaning from
 // one picture to the next most of the time.
-static MoteResult choose_range(Frame *frame)
+static MoteResult choose_range(const Frame *frame, ViewsConstants *constants)
 {
     Range range = {0.0f, 1.0f};
     MoteResult result = MOTE_OK;
@@ -144,16 +150,18 @@ static MoteResult choose_range(Frame *frame)
         const float half = largest > 0.0f ? 0.05f * largest : 0.5f;
         range = (Range){range.lowest - half, range.highest + half};
     }
-    frame->constants.view_lowest = range.lowest;
-    frame->constants.view_highest = range.highest;
+    constants->lowest = range.lowest;
+    constants->highest = range.highest;
     return result;
 }
 
-Legend view_legend(const Frame *frame)
+Legend view_legend(const MoteRenderer *renderer)
 {
+    const Frame *frame = &renderer->frame;
     const ViewRow *row = &view_rows[frame->view];
     const FrameConstants *c = &frame->constants;
-    Legend legend = {.map = row->map, .lowest = c->view_lowest, .highest = c->view_highest};
+    const ViewsConstants *shown = &((const ViewsPass *)renderer->states[PASS_views])->constants;
+    Legend legend = {.map = row->map, .lowest = shown->lowest, .highest = shown->highest};
     if (frame->view == VIEW_density) {
         legend.lowest *= 100.0f;
         legend.highest *= 100.0f;
@@ -168,40 +176,34 @@ Legend view_legend(const Frame *frame)
 
 // ---- The pass ----------------------------------------------------------------------------------------------
 
-// As views.comp has it.
-typedef struct Push {
-    uint32_t show, map;
-} Push;
-
-// One pipeline for all views, which comes with its first use: most runs show none.
-MoteResult views_create(MoteRenderer *renderer, void **state)
+static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
-    return simple_pass_create(renderer, NULL, 0, state);
-}
-
-MoteResult views_record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
-{
-    SimplePass *pass = state;
-    Frame *frame = &renderer->frame;
+    ViewsPass *pass = state;
+    const Frame *frame = &renderer->frame;
     if (frame->view == VIEW_liquid) {
         return MOTE_OK;
     }
     MoteResult result = MOTE_OK;
-    if (pass->pipelines[0] == VK_NULL_HANDLE) {
-        result = pipeline_create_compute(renderer, "views.comp", NULL, 0, &pass->pipelines[0]);
+    if (pass->pipeline == VK_NULL_HANDLE) {
+        result = pipeline_create_compute(renderer, "views.comp", NULL, 0, &pass->pipeline);
     }
-    if (result == MOTE_OK && frame->constants.sample_index == 0) {
-        result = choose_range(frame);
+    if (result == MOTE_OK && frame->sample == 0) {
+        const ViewRow *row = &view_rows[frame->view];
+        pass->constants = (ViewsConstants){.show = row->show, .map = row->map};
+        result = choose_range(frame, &pass->constants);
     }
     if (result == MOTE_OK) {
-        const Push push = {view_rows[frame->view].show, view_rows[frame->view].map};
-        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], &push, sizeof push);
+        pass_constants(renderer, &pass->constants, sizeof pass->constants);
+        pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipeline, NULL, 0);
         pass_dispatch_pixels(commands, renderer->width, renderer->height);
     }
     return result;
 }
 
-void views_destroy(MoteRenderer *renderer, void *state)
+static void destroy(MoteRenderer *renderer, void *state)
 {
-    simple_pass_destroy(renderer, state);
+    const ViewsPass *pass = state;
+    vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
 }
+
+const Pass views_pass = {.state_bytes = sizeof(ViewsPass), .record = record, .destroy = destroy};

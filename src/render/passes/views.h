@@ -5,7 +5,7 @@
 #include "render/legend.h"
 #include "render/renderer.h"
 
-// What the colours of the frame's view mean; its title is empty for the finished picture. After views_record.
-Legend view_legend(const Frame *frame);
+// What the colours of the frame's view mean; its title is empty for the finished picture. After the views pass.
+Legend view_legend(const MoteRenderer *renderer);
 
 #endif

@@ -1,0 +1,12 @@
+// tonemap.h - constants of the tonemap pass.
+#ifndef MOTE_PASSES_TONEMAP_H
+#define MOTE_PASSES_TONEMAP_H
+
+#include "render_shared.h"
+
+struct TonemapConstants {
+    float saturation;
+};
+SHARED_STRUCT(TonemapConstants)
+
+#endif
