@@ -443,6 +443,7 @@ typedef enum MoteForceKind {
 
 // Whether steps record what their constraints did; costs memory and a pass for each kind and iteration.
 MOTE_API MoteResult mote_world_record_forces(MoteWorld *world, bool on);
+MOTE_API const char *mote_force_name(MoteForceKind kind); // "force_density", ...
 // 4 floats a particle, in the order of mote_world_read: N, the mean over the last step; and 0.
 MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, float *values);
 

@@ -41,8 +41,11 @@ static_assert(sizeof(Material) == 32 && sizeof(Cluster) == 96 && sizeof(Motion) 
 static_assert(offsetof(Cluster, creep) == 64 && offsetof(Motion, start_centre) == 32, "layout of solids");
 
 static_assert(MOTE_PHASE_REMOVED == PHASE_REMOVED && MOTE_PHASE_KIND_MASK == PHASE_KIND &&
-                  MOTE_PHASE_GROUP_MASK == PHASE_GROUP && MOTE_NONE == NONE && MOTE_FORCE_COUNT == FORCE_KINDS,
+                  MOTE_PHASE_GROUP_MASK == PHASE_GROUP && MOTE_NONE == NONE,
               "phases");
+#define FORCE(name, number, label) static_assert((unsigned)MOTE_FORCE_##name == (number), "the number of " #label);
+#include "kernels/constraints.def"
+static_assert((unsigned)MOTE_FORCE_COUNT == (unsigned)FORCE_KINDS, "kinds of forces");
 #define KIND(name, number, traits) static_assert(MOTE_KIND_##name == (number), "the number of " #name);
 #include "kernels/kinds.def"
 static_assert(MOTE_COMBINE_MINIMUM == COMBINE_MINIMUM && MOTE_COMBINE_MULTIPLY == COMBINE_MULTIPLY &&

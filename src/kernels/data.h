@@ -12,16 +12,30 @@
 #define NONE            0xffffffffu // no member, no cluster, no particle
 #define REMOVED_MASS    -1.0f       // inverse mass of a place whose particle is gone, until the host knows
 
-#define MEMBER_CHUNK    64u // entries of a cluster that one invocation sums up
-#define CHUNK_SUMS      6u  // vec4s of a chunk's sums
-#define MEMBER_FACES    4u  // what a particle knows of its body's surface: the distance, and up to three planes
-#define CLUSTER_RIGID   1u  // flag: the only cluster of a body that keeps its shape exactly
-#define FORCE_KINDS     4u  // MOTE_FORCE_COUNT
-#define FORCE_BY_PAIRS  1u  // MOTE_FORCE_*
-#define FORCE_BY_SHAPES 2u
-#define FORCE_BY_BODIES 3u
-#define NO_FIELD        1e30f // signed distance of a particle that is a plain sphere
-#define FAR_AWAY        1e30f // m, from the nearest of no shapes
+#define MEMBER_CHUNK  64u   // entries of a cluster that one invocation sums up
+#define CHUNK_SUMS    6u    // vec4s of a chunk's sums
+#define MEMBER_FACES  4u    // what a particle knows of its body's surface: the distance, and up to three planes
+#define CLUSTER_RIGID 1u    // flag: the only cluster of a body that keeps its shape exactly
+#define NO_FIELD      1e30f // signed distance of a particle that is a plain sphere
+#define FAR_AWAY      1e30f // m, from the nearest of no shapes
+
+// The kinds of forces, and how many there are.
+#if defined(VULKAN)
+#define FORCE(name, number, label) const uint FORCE_##name = number;
+#include "constraints.def"
+#define FORCE(name, number, label) +1u
+const uint FORCE_KINDS = 0u
+#include "constraints.def"
+    ;
+#else
+enum {
+#define FORCE(name, number, label) FORCE_##name = number,
+#include "constraints.def"
+#define FORCE(name, number, label) +1u
+    FORCE_KINDS = 0u
+#include "constraints.def"
+};
+#endif
 
 #define COUNTER_REMOVED         0u // particles that got KEY_REMOVED, and places that had none any more
 #define COUNTER_UNHEALTHY       1u // particles whose position was not finite after the solve

@@ -35,7 +35,7 @@ KERNEL(clear_forces)
     const float inverse_mass = LOAD(predicted, i).w;
     if (support > 0.0f && inverse_mass > 0.0f) { // what contacts did before they did anything
         const vec3 carried = v3_scale(PARAMETER(gravity), -support / inverse_mass);
-        STORE(forces, FORCE_BY_PAIRS * PARAMETER(force_stride) + i, v4_from_v3(carried, 0.0f));
+        STORE(forces, FORCE_PAIRS * PARAMETER(force_stride) + i, v4_from_v3(carried, 0.0f));
     }
 }
 

@@ -119,8 +119,8 @@ FUNCTION void note_force(VIEW_COMMA uint slot, vec3 momentum)
 {
     if (PARAMETER(recording) != 0u && PARAMETER(stabilizing) == 0u) {
         const float scale = 1.0f / (PARAMETER(time_step) * PARAMETER(time_step));
-        const uint by_shapes = FORCE_BY_SHAPES * PARAMETER(force_stride) + slot;
-        const uint by_bodies = FORCE_BY_BODIES * PARAMETER(force_stride) + slot;
+        const uint by_shapes = FORCE_SHAPES * PARAMETER(force_stride) + slot;
+        const uint by_bodies = FORCE_BODIES * PARAMETER(force_stride) + slot;
         const vec3 given = v3_add_scaled(v3_from_v4(LOAD(forces, by_shapes)), momentum, scale);
         const vec3 taken = v3_add_scaled(v3_from_v4(LOAD(forces, by_bodies)), momentum, -scale);
         STORE(forces, by_shapes, v4_from_v3(given, 0.0f));

@@ -155,6 +155,16 @@ MoteResult mote_world_record_forces(MoteWorld *world, bool on)
     return MOTE_OK;
 }
 
+const char *mote_force_name(MoteForceKind kind)
+{
+    static const char *const names[MOTE_FORCE_COUNT] = {
+#define FORCE(name, number, label) [MOTE_FORCE_##name] = "force_" #label,
+#include "kernels/constraints.def"
+    };
+    MOTE_ASSERT(kind < MOTE_FORCE_COUNT);
+    return names[kind];
+}
+
 MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, float *values)
 {
     if (kind >= MOTE_FORCE_COUNT || !world->recording_forces) {

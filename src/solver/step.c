@@ -20,14 +20,13 @@ static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
 static void predict_bodies(MoteWorld *world);
-static void solve_density(MoteWorld *world);
-static void solve_pairs(MoteWorld *world);
-static void solve_shapes(MoteWorld *world);
-static void solve_bodies(MoteWorld *world);
+static void solve_groups(MoteWorld *world);
+static void keep_walls_closed(MoteWorld *world);
+#define CONSTRAINT(name, active, force) static void solve_##name(MoteWorld *world);
+#include "kernels/constraints.def"
 static void update_velocities(MoteWorld *world);
 static void begin_shapes(MoteWorld *world);
 static void count_shape_contacts(MoteWorld *world);
-static void move_shapes(MoteWorld *world);
 static void finish_shapes(MoteWorld *world);
 
 // Lines 1 to 6: where particles would go, and in which order they lie there.
@@ -70,11 +69,7 @@ static void solve(MoteWorld *world)
     LAUNCH(world, watch_begin);
     for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
         world->view.iteration = i;
-        solve_density(world);
-        solve_pairs(world);
-        solve_shapes(world);
-        solve_bodies(world);
-        move_shapes(world);
+        solve_groups(world);
     }
     update_velocities(world); // lines 23-28
     if (world->colliders.wet_texel_count > 0) {
@@ -109,26 +104,66 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
 
 // ---- Constraint groups -------------------------------------------------------------------------------------
 
+typedef enum ConstraintGroup {
+#define CONSTRAINT(name, active, force) GROUP_##name,
+#include "kernels/constraints.def"
+    GROUP_COUNT
+} ConstraintGroup;
+
+static bool group_is_active(const MoteWorld *world, ConstraintGroup group)
+{
+    const MoteView *view = &world->view;
+    const bool active[GROUP_COUNT] = {
+#define CONSTRAINT(name, active_when, force) [GROUP_##name] = active_when,
+#include "kernels/constraints.def"
+    };
+    return active[group];
+}
+
+static void solve_group(MoteWorld *world, ConstraintGroup group)
+{
+    enum { FORCE_NONE = FORCE_KINDS };
+    static const struct {
+        void (*solve)(MoteWorld *world);
+        uint32_t force;
+    } groups[GROUP_COUNT] = {
+#define CONSTRAINT(name, active, force) [GROUP_##name] = {solve_##name, FORCE_##force},
+#include "kernels/constraints.def"
+    };
+    if (!group_is_active(world, group)) {
+        return;
+    }
+    const bool records = world->recording_forces && groups[group].force != FORCE_NONE;
+    if (records) {
+        LAUNCH(world, mark_forces);
+    }
+    groups[group].solve(world);
+    if (records) {
+        world->view.force_kind = groups[group].force;
+        LAUNCH(world, record_forces);
+    }
+}
+
+static void solve_groups(MoteWorld *world)
+{
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        solve_group(world, (ConstraintGroup)group);
+    }
+}
+
+// What holds even where there are no iterations.
+static void keep_walls_closed(MoteWorld *world)
+{
+    solve_group(world, GROUP_collider_contacts);
+    solve_group(world, GROUP_shape_matching);
+    solve_group(world, GROUP_dynamic_colliders);
+}
+
 static void swap(vec4 **a, vec4 **b)
 {
     vec4 *const first = *a;
     *a = *b;
     *b = first;
-}
-
-static void begin_group(MoteWorld *world)
-{
-    if (world->recording_forces) {
-        LAUNCH(world, mark_forces);
-    }
-}
-
-static void end_group(MoteWorld *world, MoteForceKind kind)
-{
-    if (world->recording_forces) {
-        world->view.force_kind = kind;
-        LAUNCH(world, record_forces);
-    }
 }
 
 void world_count_walls(MoteWorld *world)
@@ -138,54 +173,38 @@ void world_count_walls(MoteWorld *world)
     }
 }
 
-// Rigid bodies go where liquids have pushed their particles: contacts are solved with where they are then.
-static void press_bodies(MoteWorld *world)
-{
-    MoteView *view = &world->view;
-    if (view->cluster_count > 0) {
-        begin_group(world);
-        view->contact_points = view->predicted;
-        LAUNCH(world, sum_members);
-        LAUNCH(world, press_clusters);
-        LAUNCH(world, place_members);
-        LAUNCH(world, clear_pushes);
-        end_group(world, MOTE_FORCE_BODIES);
-    }
-}
-
 static void solve_density(MoteWorld *world)
 {
-    if (world->tally.has_fluid) {
-        begin_group(world);
-        LAUNCH(world, density_lambda);
-        world_count_walls(world);
-        LAUNCH(world, density_delta);
-        if (world->view.cluster_count > 0) {
-            LAUNCH(world, slip_past_faces);
-        }
-        end_group(world, MOTE_FORCE_DENSITY);
-        press_bodies(world);
+    LAUNCH(world, density_lambda);
+    world_count_walls(world);
+    LAUNCH(world, density_delta);
+    if (world->view.cluster_count > 0) {
+        LAUNCH(world, slip_past_faces);
     }
 }
 
-static void solve_pairs(MoteWorld *world)
+// Rigid bodies go where liquids have pushed their particles: contacts are solved with where they are then.
+static void solve_fluid_pressure(MoteWorld *world)
+{
+    world->view.contact_points = world->view.predicted;
+    LAUNCH(world, sum_members);
+    LAUNCH(world, press_clusters);
+    LAUNCH(world, place_members);
+    LAUNCH(world, clear_pushes);
+}
+
+static void solve_particle_contacts(MoteWorld *world)
 {
     MoteView *view = &world->view;
     view->contact_points = view->predicted;
-    if (view->has_solids != 0u) {
-        begin_group(world);
-        LAUNCH(world, solve_pairs);
-        swap(&view->predicted, &view->estimates);
-        view->contact_points = view->predicted;
-        end_group(world, MOTE_FORCE_PAIRS);
-    }
+    LAUNCH(world, solve_pairs);
+    swap(&view->predicted, &view->estimates);
 }
 
-static void solve_shapes(MoteWorld *world)
+static void solve_collider_contacts(MoteWorld *world)
 {
-    begin_group(world);
+    world->view.contact_points = world->view.predicted;
     LAUNCH(world, solve_contacts);
-    end_group(world, MOTE_FORCE_SHAPES);
 }
 
 static void match_shapes(MoteWorld *world)
@@ -195,13 +214,9 @@ static void match_shapes(MoteWorld *world)
     LAUNCH(world, match_members);
 }
 
-static void solve_bodies(MoteWorld *world)
+static void solve_shape_matching(MoteWorld *world)
 {
-    if (world->view.cluster_count > 0) {
-        begin_group(world);
-        match_shapes(world);
-        end_group(world, MOTE_FORCE_BODIES);
-    }
+    match_shapes(world);
 }
 
 // How many contacts the rigid bodies have at the present contact points.
@@ -276,9 +291,7 @@ static void update_velocities(MoteWorld *world)
 {
     MoteView *view = &world->view;
     if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
-        solve_shapes(world);
-        solve_bodies(world);
-        move_shapes(world);
+        keep_walls_closed(world);
         LAUNCH(world, measure_density);
         world_count_walls(world);
     }
@@ -342,13 +355,11 @@ static void count_shape_contacts(MoteWorld *world)
     }
 }
 
-static void move_shapes(MoteWorld *world)
+static void solve_dynamic_colliders(MoteWorld *world)
 {
-    if (world->view.dynamic_count > 0) {
-        sum_shape_pushes(world);
-        LAUNCH(world, move_shapes);
-        LAUNCH(world, meet_shapes);
-    }
+    sum_shape_pushes(world);
+    LAUNCH(world, move_shapes);
+    LAUNCH(world, meet_shapes);
 }
 
 static void finish_shapes(MoteWorld *world)

@@ -252,13 +252,6 @@ static MoteResult copy_look(MomentPool *pool, Model *model, Moment *moment)
 
 // ---- Channels ----
 
-const char *const moment_force_names[MOTE_FORCE_COUNT] = {
-    [MOTE_FORCE_DENSITY] = "force_density",
-    [MOTE_FORCE_PAIRS] = "force_contacts",
-    [MOTE_FORCE_SHAPES] = "force_colliders",
-    [MOTE_FORCE_BODIES] = "force_bodies",
-};
-
 static MoteResult add_channel(MomentPool *pool, Moment *moment, const char *name, uint32_t components,
                               MomentChannel **out)
 {
@@ -287,7 +280,8 @@ static MoteResult copy_channels(MomentPool *pool, MoteWorld *world, Moment *mome
         result = result == MOTE_OK ? mote_world_read_channel(world, name, channel->values.data) : result;
     }
     for (uint32_t kind = 0; kind < MOTE_FORCE_COUNT && pool->forces; kind++) {
-        result = result == MOTE_OK ? add_channel(pool, moment, moment_force_names[kind], 4, &channel) : result;
+        result =
+            result == MOTE_OK ? add_channel(pool, moment, mote_force_name((MoteForceKind)kind), 4, &channel) : result;
         result = result == MOTE_OK ? mote_world_read_forces(world, kind, channel->values.data) : result;
     }
     return result;

@@ -102,9 +102,6 @@ uint32_t moment_find(const Moment *moment, uint32_t id);
 // The channel of that name, or NULL.
 const MomentChannel *moment_channel(const Moment *moment, const char *name);
 
-// Channels of forces, N: by MoteForceKind.
-extern const char *const moment_force_names[MOTE_FORCE_COUNT];
-
 // The newest moment, which stays as it is until moment_done; NULL where there is none.
 Moment *moment_take(MomentPool *pool);
 // `layout` is that of the last picture: what was retired before it can be freed.

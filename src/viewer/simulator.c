@@ -112,7 +112,8 @@ static void list_channels(MoteWorld *world, SimulatorStatus *status)
                  mote_world_channel_name(world, i, NULL));
     }
     for (uint32_t i = 0; i < MOTE_FORCE_COUNT; i++) {
-        snprintf(status->channels[status->channel_count++], MOMENT_CHANNEL_NAME, "%s", moment_force_names[i]);
+        snprintf(status->channels[status->channel_count++], MOMENT_CHANNEL_NAME, "%s",
+                 mote_force_name((MoteForceKind)i));
     }
 }
 
