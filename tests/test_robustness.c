@@ -134,18 +134,18 @@ static void extreme_values(void **state)
     mote_world_destroy(world);
 }
 
-// An instability is reported, and the world stays readable: here gravity overflows with every limit off.
+// An instability is reported, and the world stays readable: here gravity overflows in an endless step without limits.
 static void overflow_is_reported(void **state)
 {
     const TestBackend *backend = *state;
     MoteSettings settings = mote_default_settings();
     settings.max_displacement = 0.0f;
-    settings.gravity = (MoteVec3){0, -3e38f, 0};
+    settings.gravity = (MoteVec3){0, -1e4f, 0};
     MoteWorld *world = make_tank(backend, settings, true);
     assert_int_equal(mote_world_set_shapes(world, NULL, 0), MOTE_OK);
     MoteResult result = MOTE_OK;
     for (int s = 0; s < 10 && result == MOTE_OK; s++) {
-        result = mote_world_step(world, 10.0f);
+        result = mote_world_step(world, 1e36f);
     }
     assert_int_equal(result, MOTE_ERROR_UNSTABLE);
     assert_non_null(strstr(mote_error_message(), "not finite"));

@@ -224,7 +224,7 @@ static void add_to_stage(StepsResult *out, const MoteTiming *kernel)
 }
 
 // Whether backends may leave out particles that the density constraint has nothing to do for, which nobody counts:
-// the unilateral one, in liquid at or below its rest density (src/cpu/avx2_idle.h, src/kernels/density.h).
+// the unilateral one, in liquid at or below its rest density (src/cpu/avx2_idle.h, src/kernels/fluid/density.h).
 static bool leaves_work_out(const MoteSettings *solver)
 {
     return solver->density_mode == MOTE_DENSITY_UNILATERAL;

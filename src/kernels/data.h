@@ -2,7 +2,7 @@
 #ifndef MOTE_DATA_H
 #define MOTE_DATA_H
 
-#include "kernel_language.h"
+#include "language.h"
 #include "kinds.h"
 
 #define KEY_REMOVED     0xffffffffffffffffUL // sorts after every cell

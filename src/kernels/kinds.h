@@ -2,7 +2,7 @@
 #ifndef MOTE_KINDS_H
 #define MOTE_KINDS_H
 
-#include "kernel_language.h"
+#include "language.h"
 
 #define TRAIT_DENSITY  1u
 #define TRAIT_CONTACTS 2u

@@ -1,4 +1,4 @@
-// watch.c - what steps have seen of energy and bounds (src/kernels/watch.h), for users to ask.
+// watch.c - what steps have seen of energy and bounds (src/kernels/particle/watch.h), for users to ask.
 #include "solver/world.h"
 
 #include <string.h>

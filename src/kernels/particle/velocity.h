@@ -1,7 +1,17 @@
-// velocity.h - velocities from positions, XSPH viscosity and vorticity confinement (PBF section 5; UPP Algorithm 1,
-// lines 23-28). Sums over neighbours carry volume weights, so strengths do not depend on resolution.
-#ifndef MOTE_VELOCITY_H
-#define MOTE_VELOCITY_H
+// particle/velocity.h - velocities from positions, XSPH viscosity and vorticity confinement (PBF section 5; UPP
+// Algorithm 1, lines 23-28). Sums over neighbours carry volume weights, so strengths do not depend on resolution.
+#ifndef MOTE_KERNELS_VELOCITY_H
+#define MOTE_KERNELS_VELOCITY_H
+
+#include "data.h"
+#include "collider/coupling.h"
+#include "contact/collider_contacts.h"
+#include "contact/gravity_warm_start.h"
+#include "fluid/sph_kernels.h"
+#include "particle/integrate.h"
+#include "particle/neighbours.h"
+#include "rigid/bodies.h"
+#include "rigid/shape_matching.h"
 
 KERNEL(update_velocity)
 {

@@ -1,6 +1,9 @@
-// shapes.h - signed distances of planes, boxes, spheres, capsules, convex hulls and distance fields.
-#ifndef MOTE_SHAPES_H
-#define MOTE_SHAPES_H
+// distance.h - signed distances of planes, boxes, spheres, capsules, convex hulls and distance fields.
+#ifndef MOTE_KERNELS_DISTANCE_H
+#define MOTE_KERNELS_DISTANCE_H
+
+#include "data.h"
+#include "collider/sdf.h"
 
 // Outward normal (xyz) and signed distance (w) of a solid box about the origin.
 FUNCTION vec4 box_distance(vec3 p, vec3 half_size)

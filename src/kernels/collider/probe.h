@@ -1,6 +1,10 @@
-// probe.h - how far any points are from the nearest shape: what users ask of a world, and what a scene is filled by.
-#ifndef MOTE_PROBE_H
-#define MOTE_PROBE_H
+// collider/probe.h - how far any points are from the nearest shape: what users ask of a world, and what a scene is
+// filled by.
+#ifndef MOTE_KERNELS_PROBE_H
+#define MOTE_KERNELS_PROBE_H
+
+#include "data.h"
+#include "collider/distance.h"
 
 // The shape whose surface a particle at the point would feel most: outward normal (xyz) and signed distance (w) in the
 // point's place, negative inside; and which shape it is. Shapes are where their step ends.

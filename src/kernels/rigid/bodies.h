@@ -1,4 +1,4 @@
-// bodies.h - rigid and deformable bodies by shape matching (UPP section 5, Mueller et al. 2005).
+// rigid/bodies.h - rigid and deformable bodies by shape matching (UPP section 5, Mueller et al. 2005).
 //
 // A soft cluster is fitted to its deformed particles, its rotation warm-started from the last one, and pulls them back
 // (UPP eq. 15 and 16). A rigid one is the limit in which particles never leave their places: contacts push its
@@ -7,8 +7,10 @@
 // independently of the number of particles, and momentum is conserved.
 //
 // Sums over a cluster go in chunks of MEMBER_CHUNK entries, in order: the same for any number of threads.
-#ifndef MOTE_BODIES_H
-#define MOTE_BODIES_H
+#ifndef MOTE_KERNELS_BODIES_H
+#define MOTE_KERNELS_BODIES_H
+
+#include "data.h"
 
 // ---- Small matrices and rotations --------------------------------------------------------------------------
 

@@ -1,10 +1,13 @@
-// rolling.h - grains that roll: a spin a grain, kept in the channel "spin", where some material's rolling friction is
-// below 1. A grain has the inertia 2/5 m R^2 of a ball.
+// contact/rolling.h - grains that roll: a spin a grain, kept in the channel "spin", where some material's rolling
+// friction is below 1. A grain has the inertia 2/5 m R^2 of a ball.
 //
 // Friction acts where surfaces touch, and there a ball gives way by its turning, too: of what it slips, 2/7 is taken
 // back by moving and 5/7 by turning. The solver moves; when velocities are known, spins follow.
-#ifndef MOTE_ROLLING_H
-#define MOTE_ROLLING_H
+#ifndef MOTE_KERNELS_ROLLING_H
+#define MOTE_KERNELS_ROLLING_H
+
+#include "data.h"
+#include "contact/material.h"
 
 #define ROLLING_SHARE (2.0f / 7.0f)
 

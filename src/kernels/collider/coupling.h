@@ -1,12 +1,17 @@
-// coupling.h - what particles do to shapes that have a mass (DYV section 5.3).
+// collider/coupling.h - what particles do to shapes that have a mass (DYV section 5.3).
 //
 // DYVERSO sums up the momentum that colliding particles lose and gives it to the body when the step ends. Light bodies
 // cannot bear that: all the water below a ball would stop it, each drop as if it were alone. So a contact is solved
 // between two masses here, the particle's and its share of the shape's (split among the shape's contacts: Tonge et al.
 // 2012), and shapes move in every iteration, with the particles. What particles gave is summed in the order of
 // particles, by chunks: the same for any number of threads.
-#ifndef MOTE_COUPLING_H
-#define MOTE_COUPLING_H
+#ifndef MOTE_KERNELS_COUPLING_H
+#define MOTE_KERNELS_COUPLING_H
+
+#include "data.h"
+#include "collider/distance.h"
+#include "particle/integrate.h"
+#include "rigid/bodies.h"
 
 #define COUNTING_REACH 1.5f // margins from a shape at which particles are counted as its contacts to be
 

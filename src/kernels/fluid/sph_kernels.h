@@ -1,7 +1,9 @@
-// smoothing.h - the smoothing kernels of SPH (Mueller 2003), without their norms: poly6_scale and spiky_scale, or
+// sph_kernels.h - the smoothing kernels of SPH (Mueller 2003), without their norms: poly6_scale and spiky_scale, or
 // the same divided by the rest density, are applied once to a sum.
-#ifndef MOTE_SMOOTHING_H
-#define MOTE_SMOOTHING_H
+#ifndef MOTE_KERNELS_SPH_KERNELS_H
+#define MOTE_KERNELS_SPH_KERNELS_H
+
+#include "data.h"
 
 // Poly6: (h^2 - r^2)^3 inside the support.
 FUNCTION float poly6(float squared_distance, float squared_support)

@@ -1,4 +1,4 @@
-// watch.h - whether a step has made energy out of nothing, and whether particles have left the bounds.
+// particle/watch.h - whether a step has made energy out of nothing, and whether particles have left the bounds.
 //
 // Constraints only pass momentum on or take energy away; what adds energy is the motion of colliders, whose work is
 // known: momentum given times how far the surface moved. So for every step
@@ -12,8 +12,12 @@
 // free fall loses m g^2 dt^2 / 2 in each step.
 //
 // Sums go in chunks of WATCH_CHUNK particles, then of WATCH_CHUNK chunks, in order: the same for any number of threads.
-#ifndef MOTE_WATCH_H
-#define MOTE_WATCH_H
+#ifndef MOTE_KERNELS_WATCH_H
+#define MOTE_KERNELS_WATCH_H
+
+#include "data.h"
+#include "contact/gravity_warm_start.h"
+#include "particle/integrate.h"
 
 #define WATCH_SECONDS 1.0f // how long losses and gains are remembered
 #define SLOWEST_DECAY 0.5f // of a step's damping: below that, velocities before it are not told from those after it

@@ -1,10 +1,18 @@
-// contacts.h - contacts between particles and shapes, with friction at the position level (UPP eq. 22-24) and a
-// sweep, so that no speed and no step size takes a particle through a wall.
+// collider_contacts.h - contacts between particles and shapes, with friction at the position level (UPP eq. 22-24) and
+// a sweep, so that no speed and no step size takes a particle through a wall.
 //
 // Shapes are not moved by particles, so each shape is a constraint group of its own: its correction is applied
-// before the next shape is looked at (UPP section 4.3). Those that have a mass are: see coupling.h.
-#ifndef MOTE_CONTACTS_H
-#define MOTE_CONTACTS_H
+// before the next shape is looked at (UPP section 4.3). Those that have a mass are: see collider/coupling.h.
+#ifndef MOTE_KERNELS_COLLIDER_CONTACTS_H
+#define MOTE_KERNELS_COLLIDER_CONTACTS_H
+
+#include "data.h"
+#include "collider/coupling.h"
+#include "collider/distance.h"
+#include "collider/sdf.h"
+#include "contact/material.h"
+#include "contact/rolling.h"
+#include "rigid/bodies.h"
 
 #define CONTACT_PASSES  3u    // over all shapes: enough for the corner where three walls meet
 #define SWEEP_STEPS     32u   // of sphere tracing; a sweep that runs out ends at its last, safe point

@@ -1,7 +1,14 @@
-// stacks.h - how high above the shape they stand on solids are, along their contacts (UPP section 5.2): for stacks that
-// do not stand on one ground. Each step takes the heights of the last one further by one contact, or one body.
-#ifndef MOTE_STACKS_H
-#define MOTE_STACKS_H
+// stacking.h - how high above the shape they stand on solids are, along their contacts (UPP section 5.2): for stacks
+// that do not stand on one ground. Each step takes the heights of the last one further by one contact, or one body.
+#ifndef MOTE_KERNELS_STACKING_H
+#define MOTE_KERNELS_STACKING_H
+
+#include "data.h"
+#include "collider/distance.h"
+#include "contact/collider_contacts.h"
+#include "contact/particle_contacts.h"
+#include "particle/neighbours.h"
+#include "rigid/bodies.h"
 
 #define NO_HEIGHT     1e30f
 #define STACK_TOUCH   0.1f // of the contact distance: a gap up to this still supports

@@ -1,6 +1,13 @@
-// matching.h - an iteration of shape matching and the end of a body's step (UPP sections 4.5, 5 and 5.3).
-#ifndef MOTE_MATCHING_H
-#define MOTE_MATCHING_H
+// shape_matching.h - an iteration of shape matching and the end of a body's step (UPP sections 4.5, 5 and 5.3).
+#ifndef MOTE_KERNELS_SHAPE_MATCHING_H
+#define MOTE_KERNELS_SHAPE_MATCHING_H
+
+#include "data.h"
+#include "collider/coupling.h"
+#include "collider/distance.h"
+#include "contact/collider_contacts.h"
+#include "contact/material.h"
+#include "rigid/bodies.h"
 
 #define ROTATION_ITERATIONS 8u     // at most; one or two are usual from the last step's rotation
 #define ROTATION_TOLERANCE  1e-14f // squared, rad^2

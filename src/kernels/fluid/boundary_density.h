@@ -1,4 +1,4 @@
-// walls.h - what shapes count in the density of a liquid, as if they were filled with its rest lattice.
+// boundary_density.h - what shapes count in the density of a liquid, as if they were filled with its rest lattice.
 //
 // UPP eq. 27 counts the particles of solids; shapes have none. A particle at a wall lacks the neighbours that it would
 // have behind it, and the density constraint makes up for them with others: the first layer on a floor held 1.55 times
@@ -6,8 +6,13 @@
 // spacing from where particles touch it, lie the layers that the lattice would have there; along the surface they are
 // smeared out, so that walls are smooth. No push comes with that: what is pressed against a shape is stopped by its
 // contact.
-#ifndef MOTE_WALLS_H
-#define MOTE_WALLS_H
+#ifndef MOTE_KERNELS_BOUNDARY_DENSITY_H
+#define MOTE_KERNELS_BOUNDARY_DENSITY_H
+
+#include "data.h"
+#include "collider/distance.h"
+#include "contact/collider_contacts.h"
+#include "fluid/density.h"
 
 // What the layers behind a surface add to the density over rest density of a particle that is `gap` away from touching
 // it. The integral of Poly6 over a plane at distance z goes with (h^2 - z^2)^4, over a line with the power 3.5; over a

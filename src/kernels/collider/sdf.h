@@ -1,12 +1,14 @@
-// field.h - distance fields in the kernels: the walk down a NanoVDB tree (Museth 2013, 2021), and what belongs to the
+// sdf.h - distance fields in the kernels: the walk down a NanoVDB tree (Museth 2013, 2021), and what belongs to the
 // nearest triangle of the mesh it was made from (DYV section 5.2, fig. 10).
 //
 // A grid is NanoVDB's own bytes, version 32: root -> upper nodes of 32^3 -> lower nodes of 16^3 -> leaves of 8^3
 // voxels. PNanoVDB.h walks it through pointers and a table of constants that CUDA's device code cannot read, so the
 // walk is written here once for all languages; tests compare it voxel by voxel with NanoVDB's. Numbers below count
 // words of 4 bytes.
-#ifndef MOTE_FIELD_KERNELS_H
-#define MOTE_FIELD_KERNELS_H
+#ifndef MOTE_KERNELS_SDF_H
+#define MOTE_KERNELS_SDF_H
+
+#include "data.h"
 
 #define ROOT_TILE_COUNT  6u
 #define ROOT_BACKGROUND  7u

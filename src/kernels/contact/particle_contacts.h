@@ -1,7 +1,16 @@
-// pairs.h - contacts between solid particles, and of solid with liquid ones, with friction at the position level (UPP
-// sections 5.1, 6.1 and 7.1). Each particle gathers over its neighbours (UPP Algorithm 2).
-#ifndef MOTE_PAIRS_H
-#define MOTE_PAIRS_H
+// particle_contacts.h - contacts between solid particles, and of solid with liquid ones, with friction at the position
+// level (UPP sections 5.1, 6.1 and 7.1). Each particle gathers over its neighbours (UPP Algorithm 2).
+#ifndef MOTE_KERNELS_PARTICLE_CONTACTS_H
+#define MOTE_KERNELS_PARTICLE_CONTACTS_H
+
+#include "data.h"
+#include "contact/material.h"
+#include "contact/rolling.h"
+#include "fluid/density.h"
+#include "fluid/sph_kernels.h"
+#include "particle/neighbours.h"
+#include "rigid/bodies.h"
+#include "rigid/shape_matching.h"
 
 #define FACING     0.6f  // cosine: a plane that faces less directly is not the one that touches
 #define FACE_REACH 0.75f // of the contact distance: how far aside of a particle its plane is believed

@@ -1,4 +1,4 @@
-// kernel_language.h - the common subset of C17, CUDA C++ and GLSL 4.60 in which kernels are written.
+// language.h - the common subset of C17, CUDA C++ and GLSL 4.60 in which kernels are written.
 //
 // A kernel is a function of one index i. It reads and writes the view's buffers with LOAD and STORE and its
 // parameters with PARAMETER; LOAD_PAIR is two elements of 32 bits from an even index on. Helpers that need the view

@@ -1,7 +1,16 @@
-// dynamics.h - the motion of shapes that have a mass: rigid bodies that particles drive (DYV section 5.3, coupling.h),
-// and their contacts with one another and with all other shapes, at sample points of their surfaces.
-#ifndef MOTE_DYNAMICS_H
-#define MOTE_DYNAMICS_H
+// dynamic_colliders.h - the motion of shapes that have a mass: rigid bodies that particles drive (DYV section 5.3,
+// collider/coupling.h), and their contacts with one another and with all other shapes, at sample points of their
+// surfaces.
+#ifndef MOTE_KERNELS_DYNAMIC_COLLIDERS_H
+#define MOTE_KERNELS_DYNAMIC_COLLIDERS_H
+
+#include "data.h"
+#include "collider/coupling.h"
+#include "collider/distance.h"
+#include "contact/collider_contacts.h"
+#include "contact/material.h"
+#include "rigid/bodies.h"
+#include "rigid/shape_matching.h"
 
 #define MEET_SWEEPS   2u // over all pairs of shapes, there and back
 #define BOUNCE_SWEEPS 4u // of their velocities

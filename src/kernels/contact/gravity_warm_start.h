@@ -1,9 +1,11 @@
-// supports.h - what carried a grain in the last step begins to carry it in the next one: a warm start of contacts. Few
-// iterations of Jacobi carry a weight up through few layers, and what lies above them falls until it is caught; a pile
-// at rest that begins with most of its weight carried needs them for the rest only. All weights shrink alike, so that
-// slopes stand at the angles they would stand at anyway.
-#ifndef MOTE_SUPPORTS_H
-#define MOTE_SUPPORTS_H
+// gravity_warm_start.h - what carried a grain in the last step begins to carry it in the next one: a warm start of
+// contacts. Few iterations of Jacobi carry a weight up through few layers, and what lies above them falls until it is
+// caught; a pile at rest that begins with most of its weight carried needs them for the rest only. All weights shrink
+// alike, so that slopes stand at the angles they would stand at anyway.
+#ifndef MOTE_KERNELS_GRAVITY_WARM_START_H
+#define MOTE_KERNELS_GRAVITY_WARM_START_H
+
+#include "data.h"
 
 // The share of gravity that a grain begins the step without.
 FUNCTION float remembered_support(VIEW_COMMA uint i)

@@ -1,7 +1,16 @@
-// spins.h - the spins of rolling grains at the end of a step: what they slip against their neighbours and shapes is
-// turned into spin, and rolling friction takes its share.
-#ifndef MOTE_SPINS_H
-#define MOTE_SPINS_H
+// contact/spins.h - the spins of rolling grains at the end of a step: what they slip against their neighbours and
+// shapes is turned into spin, and rolling friction takes its share.
+#ifndef MOTE_KERNELS_SPINS_H
+#define MOTE_KERNELS_SPINS_H
+
+#include "data.h"
+#include "collider/distance.h"
+#include "contact/collider_contacts.h"
+#include "contact/material.h"
+#include "contact/particle_contacts.h"
+#include "contact/rolling.h"
+#include "particle/neighbours.h"
+#include "rigid/bodies.h"
 
 // Adds to the sum of changes of spin (xyz) and the number of contacts (w). `slip` is the velocity of the grain's
 // surface against what it touches.

@@ -1,6 +1,9 @@
-// predict.h - external forces and the candidate positions (UPP Algorithm 1, lines 1-5).
-#ifndef MOTE_PREDICT_H
-#define MOTE_PREDICT_H
+// integrate.h - external forces and the candidate positions (UPP Algorithm 1, lines 1-5).
+#ifndef MOTE_KERNELS_INTEGRATE_H
+#define MOTE_KERNELS_INTEGRATE_H
+
+#include "data.h"
+#include "contact/gravity_warm_start.h"
 
 KERNEL(clear_counters)
 {

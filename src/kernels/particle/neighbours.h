@@ -1,7 +1,12 @@
-// neighbours.h - spatial order and neighbour lists over an unbounded domain (DYV section 6.2): 64-bit Z-order keys
-// with 21 bits an axis, a compact table of the occupied cells found through a hash, and exact lists.
-#ifndef MOTE_NEIGHBOURS_H
-#define MOTE_NEIGHBOURS_H
+// particle/neighbours.h - spatial order and neighbour lists over an unbounded domain (DYV section 6.2): 64-bit Z-order
+// keys with 21 bits an axis, a compact table of the occupied cells found through a hash, and exact lists.
+#ifndef MOTE_KERNELS_NEIGHBOURS_H
+#define MOTE_KERNELS_NEIGHBOURS_H
+
+#include "data.h"
+#include "collider/distance.h"
+#include "contact/material.h"
+#include "particle/integrate.h"
 
 #define CELL_COORDINATE_MAX 2097151.0f // 2^21 - 1
 

@@ -1,7 +1,10 @@
-// forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave, over the
-// step.
-#ifndef MOTE_FORCES_H
-#define MOTE_FORCES_H
+// particle/forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave,
+// over the step.
+#ifndef MOTE_KERNELS_FORCES_H
+#define MOTE_KERNELS_FORCES_H
+
+#include "data.h"
+#include "contact/gravity_warm_start.h"
 
 FUNCTION vec3 pushed_point(VIEW_COMMA uint i)
 {

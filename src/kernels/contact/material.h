@@ -1,6 +1,8 @@
-// materials.h - with what friction, restitution and adhesion particles touch.
-#ifndef MOTE_MATERIALS_H
-#define MOTE_MATERIALS_H
+// material.h - with what friction, restitution and adhesion particles touch.
+#ifndef MOTE_KERNELS_MATERIAL_H
+#define MOTE_KERNELS_MATERIAL_H
+
+#include "data.h"
 
 // The material's row, where there are materials.
 FUNCTION uint material_row(VIEW_COMMA uint phase)

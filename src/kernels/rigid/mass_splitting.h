@@ -1,4 +1,4 @@
-// splitting.h - among how many contacts a rigid body's mass is split.
+// mass_splitting.h - among how many contacts a rigid body's mass is split.
 //
 // All contacts of an iteration are solved at once, each as if the others were not there, so each may use a share of the
 // body's mass only (Tonge et al. 2012, "Mass Splitting for Jitter-Free Parallel Rigid Body Simulation"). They give each
@@ -6,8 +6,13 @@
 // sides, and contacts at right angles do not add up. With u the contacts' unit directions in the body's six degrees of
 // freedom, measured by its inverse mass, what is needed for an iteration not to overshoot is the largest eigenvalue of
 // the sum of u u^T: n where all agree, down to n / 6 in a pile, which converges as many times faster.
-#ifndef MOTE_SPLITTING_H
-#define MOTE_SPLITTING_H
+#ifndef MOTE_KERNELS_MASS_SPLITTING_H
+#define MOTE_KERNELS_MASS_SPLITTING_H
+
+#include "data.h"
+#include "contact/particle_contacts.h"
+#include "particle/neighbours.h"
+#include "rigid/bodies.h"
 
 // Of a particle's contacts: the sum of n n^T / softness (kg; diagonal xx, yy, zz and rest xy, xz, yz) and their number.
 STRUCT(Spread)

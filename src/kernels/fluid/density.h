@@ -1,10 +1,15 @@
-// density.h - the density constraint of position-based fluids: bilateral with constraint force mixing (PBF eq. 11)
-// or unilateral with the rest lattice's denominator (UPP eq. 26, section 7.1.1), weighted by inverse mass.
+// fluid/density.h - the density constraint of position-based fluids: bilateral with constraint force mixing (PBF eq.
+// 11) or unilateral with the rest lattice's denominator (UPP eq. 26, section 7.1.1), weighted by inverse mass.
 //
 // Density is a number density over that of the rest lattice, so fluids of different mass share one constraint and
 // their masses act through the inverse masses alone, as in UPP section 7.1.1.
-#ifndef MOTE_DENSITY_H
-#define MOTE_DENSITY_H
+#ifndef MOTE_KERNELS_DENSITY_H
+#define MOTE_KERNELS_DENSITY_H
+
+#include "data.h"
+#include "fluid/sph_kernels.h"
+#include "particle/neighbours.h"
+#include "rigid/bodies.h"
 
 // By how much a density is wrong. Below rest a bilateral constraint pulls, but only against what has stretched in the
 // step: `before` is the density that the step began with (0 of a new particle). A surface, which is always rare, would
