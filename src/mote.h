@@ -47,7 +47,9 @@ MOTE_API const char *mote_error_message(void);
 // soon. It must be quick, and threads of Mote's own may ask it, too. NULL, as at first: nobody is asked; calls that are
 // to be done although it would say true need that. Of what was to be made nothing is there then.
 // mote_simulation_advance_frame leaves the simulation as it was before the call, or goes on to the frame's end where
-// that is near. A world stopped within mote_world_steps can only be destroyed.
+// that is near. A world stopped within mote_world_steps can only be destroyed. What a device is at cannot be stopped:
+// `asks` is asked every 50 ms then, and the call returns when the device is done. A program that is to end sooner than
+// a slow device may end itself within `asks`.
 typedef bool MoteStopCallback(void *context);
 MOTE_API void mote_stop_when(MoteStopCallback *asks, void *context);
 

@@ -136,6 +136,46 @@ warns "the device was lost"
 [[ -s pictures/frame_000000.png ]] || fail "the frames before should be there"
 [[ -z $(find . -name '*.partial') ]] || fail "temporary files were left: $(find . -name '*.partial')"
 
+# ---- Ctrl-C while the device takes a minute for something: nothing of it is waited for. (Python starts it, because a
+# shell's background jobs ignore SIGINT.)
+cat >interrupt.py <<'PYTHON'
+import os, signal, subprocess, sys, time
+process = subprocess.Popen(sys.argv[1:], stdout=open("stdout", "w"), stderr=subprocess.PIPE,
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+words = b""
+while b"VK_LAYER_MOTE_faults: slow\n" not in words: # the layer's line
+    more = os.read(process.stderr.fileno(), 4096)
+    assert more, "it ended before its device was slow: %s" % words
+    words += more
+time.sleep(0.2)
+begin = time.time()
+process.send_signal(signal.SIGINT)
+words += process.communicate(timeout=120)[1]
+took = time.time() - begin
+open("stderr", "wb").write(words.replace(b"VK_LAYER_MOTE_faults: slow\n", b""))
+late = max(1.0, os.getloadavg()[0] / os.cpu_count())
+assert process.returncode == 130 and took < min(2 + 0.5 * late, 30), "status %d after %.1f s" % (process.returncode, took)
+PYTHON
+# interrupt FAULTS OPTIONS...
+interrupt() {
+    checks=$((checks + 1))
+    MOTE_VULKAN_FAULTS=$1 python3 interrupt.py "$mote" "${@:2}" || fail "the interruption of ${*:2} with $1"
+    [[ -z $(find . -name '*.partial') ]] || fail "temporary files were left: $(find . -name '*.partial')"
+}
+film() {
+    interrupt "$1" render "$scene" --size 96x54 --frames :400 --out film.mp4 --summary film.json "${@:2}"
+}
+film slow=2 --backend cpu # before the first frame
+refused "stopped before it was done"
+[[ ! -e film.mp4 ]] || fail "a film without frames was left"
+for backend in cpu vulkan; do
+    film slow=90 --backend "$backend"
+    says "Interrupted: "
+    frames=$(ffprobe -v error -count_frames -select_streams v -show_entries stream=nb_read_frames -of csv=p=0 film.mp4)
+    has film.json "s['interrupted'] is True and s['drawn'] == ${frames:-0} > 0"
+    rm film.mp4 film.json
+done
+
 # ---- The window, which has a device of its own
 if command -v Xvfb >/dev/null && "$mote" help view >stdout 2>stderr; then
     Xvfb -displayfd 3 -screen 0 800x600x24 -nolisten tcp 3>display 2>/dev/null &
@@ -163,5 +203,9 @@ if command -v Xvfb >/dev/null && "$mote" help view >stdout 2>stderr; then
         window "lose=$number"
         refused "the device was lost"
     done
+    # Ctrl-C while the scene's device, which is another one, takes long for a picture: the film ends before it.
+    printf '%s\n' "wait loaded" "wait pictures 1" "key M" "wait seconds 100" >script
+    interrupt slow=40,of=mote view "$scene" --settings none --size 96x64 --no-panel --backend cpu --script script --out view
+    ffprobe -v error view/*.mp4 || fail "the film cannot be played"
 fi
 echo "$checks runs of mote as expected"

@@ -217,6 +217,13 @@ static MoteResult sleep_long(void *context, IsolatePipe *out)
     return mote_fail(MOTE_ERROR_INPUT, "went on after a sleep");
 }
 
+static MoteResult die_of_an_interrupt(void *context, IsolatePipe *out)
+{
+    (void)context, (void)out;
+    raise(SIGINT);
+    return mote_fail(MOTE_ERROR_INPUT, "went on after an interrupt");
+}
+
 // ---- Tests ----
 
 static void bytes_arrive(void **state)
@@ -280,6 +287,44 @@ static void importers_have_only_their_pipe(void **state)
     }
     assert_int_equal(access(MOTE_BINARY_DIR "/planted_by_an_importer", F_OK), -1);
 #endif
+}
+
+// Says yes after some questions and some time.
+typedef struct Asking {
+    uint32_t questions, patience;
+    double from; // s, on the clock
+} Asking;
+
+static bool ask(void *context)
+{
+    Asking *asking = context;
+    return asking->questions++ >= asking->patience && clock_seconds() >= asking->from;
+}
+
+// Long before the limit of time, which is ten minutes here on the clock.
+static void expect_stop(IsolateWork *work, uint32_t patience, double delay)
+{
+    const IsolateLimits limits = {64 * MEGABYTE, 200};
+    Asking asking = {.patience = patience, .from = clock_seconds() + delay};
+    answer.wanted = NUMBERS;
+    mote_stop_when(ask, &asking);
+    const MoteResult result = isolate("bunny.fbx", "cannot be read as a mesh", &limits, work, take_numbers, &answer);
+    mote_stop_when(NULL, NULL);
+    const double late = clock_seconds() - asking.from;
+    expect_error(result, MOTE_ERROR_STOPPED, "stopped before it was done");
+    assert_true(late < 2.0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); // the child is gone, too
+    assert_int_equal(errno, ECHILD);
+}
+
+static void importers_stop(void **state)
+{
+    (void)state;
+    expect_stop(loop_for_ever, 0, 0.0);
+    expect_stop(loop_for_ever, 2, 0.3);
+    // An interrupt from the terminal may end the child before its parent is asked again.
+    expect_end(die_of_an_interrupt, MOTE_ERROR_INPUT, "ended by signal 2", 5.0);
+    expect_stop(die_of_an_interrupt, 1, 0.0);
 }
 
 // ---- Hosts ----
@@ -398,6 +443,7 @@ int main(void)
         cmocka_unit_test(memory_has_an_end),
         cmocka_unit_test(wrong_answers_are_errors),
         cmocka_unit_test(importers_have_only_their_pipe),
+        cmocka_unit_test(importers_stop),
         cmocka_unit_test(a_host_may_ignore_its_children),
         cmocka_unit_test(a_lock_held_elsewhere_is_no_deadlock),
         cmocka_unit_test(threads_may_import_at_once),

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"
 
+#include "geometry/mesh.h"
 #include "render_fixture.h"
 #include "scene/simulation.h"
 #include <stdatomic.h>
@@ -158,6 +159,24 @@ static void simulations_are_made_or_not_there(void **state)
     mote_scene_destroy(scene);
 }
 
+static MoteResult make_mesh(void *context)
+{
+    Mesh mesh;
+    MeshReport report;
+    MoteResult result = mesh_load(context, NULL, &mesh);
+    assert_true((mesh.positions != NULL) == (result == MOTE_OK));
+    result = result == MOTE_OK ? mesh_report(&mesh, &report) : result;
+    mesh_free(&mesh);
+    return result;
+}
+
+// What is made of a mesh after it was read: vertices made one, normals, edges.
+static void meshes_stop_between_their_parts(void **state)
+{
+    (void)state;
+    stop_at_every_moment(make_mesh, (void *)(uintptr_t)"shape:torus", 4);
+}
+
 // ---- Pictures ----
 
 typedef struct Drawing {
@@ -208,6 +227,7 @@ int main(void)
         ON_EVERY_BACKEND(short_frames_go_on_to_their_end),
         ON_EVERY_BACKEND(steps_stop_and_the_world_can_be_destroyed),
         TEST(simulations_are_made_or_not_there),
+        TEST(meshes_stop_between_their_parts),
         TEST(pictures_stop_between_their_samples),
     };
     // A device's pipelines are compiled once for all its worlds, and go with the last of them.

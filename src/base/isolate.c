@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/isolate_child.h"
+#include "base/stop.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -50,6 +51,10 @@ static bool wait_for_bytes(IsolatePipe *in)
         const double left = in->deadline - clock_seconds();
         if (left <= 0.0) {
             in->timed_out = true;
+            return false;
+        }
+        if (stop_asked()) {
+            in->stopped = true;
             return false;
         }
         const int longest = in->memory > 0 ? WATCH_INTERVAL : LOOK_INTERVAL;
@@ -175,7 +180,8 @@ static int see_off(const IsolatePipe *in)
 {
     // One whose pipe has ended is about to end by itself, and how is worth knowing. All others have no business any
     // more.
-    const double patience = clock_seconds() + (in->cut && !in->timed_out && !in->too_large ? PATIENCE : 0.0);
+    const double patience =
+        clock_seconds() + (in->cut && !in->timed_out && !in->too_large && !in->stopped ? PATIENCE : 0.0);
     bool gone = is_gone(in);
     while (!gone && clock_seconds() < patience) {
         poll(NULL, 0, 1);
@@ -217,6 +223,10 @@ static MoteResult fail_by_time(const IsolatePipe *in, uint32_t seconds)
 // What the end of the child says, where that is more than `result`, which reading gave.
 static MoteResult judge(const IsolatePipe *in, const IsolateLimits *limits, int status, MoteResult result)
 {
+    // An interrupt from the terminal goes to the child, too, which may be gone before anybody was asked.
+    if (in->stopped || (status != -1 && WIFSIGNALED(status) && stop_asked())) {
+        return stop_fail();
+    }
     if (in->too_large) {
         return fail_by_memory(in, limits);
     }

@@ -56,7 +56,7 @@ typedef struct IsolatePipe {
     bool received; // some bytes have come
     bool ended;    // nothing more will be read
     bool cut;      // the bytes ended before the child's last word
-    bool timed_out, too_large;
+    bool timed_out, too_large, stopped;
 } IsolatePipe;
 
 // In the child. Bytes are sent in order; once nobody reads, the child ends. A failure (mote_fail) goes to the parent
@@ -72,6 +72,7 @@ MoteResult isolate_receive(IsolatePipe *in, void *bytes, size_t size);
 // Runs `work` in a child, `take` here, and then sees that the child is gone. MOTE_OK only if both succeeded and `take`
 // has taken all that was sent; otherwise `take` may have failed with half of it, so that `context` must be freed either
 // way. Messages are "NAME: PURPOSE: what happened", with PURPOSE such as "cannot be read as a mesh".
+// A request to stop (base/stop.h) ends the child within a tenth of a second: MOTE_ERROR_STOPPED.
 // May be called from several threads at a time.
 MoteResult isolate(const char *name, const char *purpose, const IsolateLimits *limits, IsolateWork *work,
                    IsolateTake *take, void *context);

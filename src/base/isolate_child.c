@@ -176,6 +176,13 @@ static void warm_heap(const IsolateLimits *limits)
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, LARGE_PAGE);
+#if __GLIBC_PREREQ(2, 33)
+    // What the parent had freed at the end of its heap would be copied page by page where the child writes: new pages
+    // are quicker to have.
+    const size_t old_size = mallinfo2().keepcost, margin = 4096;
+    void *volatile old = old_size > margin ? malloc(old_size - margin) : NULL; // for good
+    (void)old;
+#endif
     char *room = malloc(size);
     if (room != NULL) {
         char *first = room + (LARGE_PAGE - (uintptr_t)room % LARGE_PAGE) % LARGE_PAGE;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "cli/command.h"
 #include "cli/drawing.h"
 #include "cli/frame_plan.h"
@@ -48,6 +49,7 @@ typedef struct Run {
     PictureWriter pictures, still;
 
     FramePlan plan;
+    bool prepared;                              // the first frame may be drawn
     double start, simulating, drawing, writing; // s
     Progress progress;
     Warnings warnings;
@@ -315,10 +317,12 @@ static MoteResult draw_and_write(Run *run)
     }
     const double start = clock_seconds();
     const char *view = run->settings->drawing.view;
+    stop_long_calls(true); // the device may still be at the picture
     if (run->settings->still != NULL && run->pictures.written == run->plan.wanted / 2) {
         result = pictures_write(&run->still, run->renderer, frame, view);
     }
     result = result == MOTE_OK ? pictures_write(&run->pictures, run->renderer, frame, view) : result;
+    stop_long_calls(false);
     if (result == MOTE_OK && run->pictures.target == PICTURES_IN_FOLDER) {
         result = mote_simulation_export_wet_maps(run->simulation, run->pictures.path);
     }
@@ -465,19 +469,10 @@ static void report_failure(Run *run)
     }
 }
 
-static MoteResult run_and_report(Run *run)
+static MoteResult close_and_report(Run *run)
 {
     const Settings *s = run->settings;
-    if (!s->quiet && s->from == NULL) {
-        report_backend(run->simulation, &s->backend);
-    }
-    MoteResult result = draw_frames(run);
-    result = result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // the frame is dropped
-    if (result != MOTE_OK) {
-        report_failure(run);
-        return result;
-    }
-    result = pictures_close(&run->pictures);
+    MoteResult result = pictures_close(&run->pictures);
     if (result == MOTE_OK && s->summary != NULL) {
         result = write_summary(run);
     }
@@ -493,10 +488,41 @@ static MoteResult run_and_report(Run *run)
     return result;
 }
 
+static MoteResult run_and_report(Run *run)
+{
+    const Settings *s = run->settings;
+    if (!s->quiet && s->from == NULL) {
+        report_backend(run->simulation, &s->backend);
+    }
+    MoteResult result = draw_frames(run);
+    result = result == MOTE_ERROR_STOPPED ? MOTE_OK : result; // the frame is dropped
+    if (result != MOTE_OK) {
+        report_failure(run);
+        return result;
+    }
+    return close_and_report(run);
+}
+
+// A device that takes long for a picture is left alone with it: what was drawn before is completed.
+static void close_without_device(void *context)
+{
+    Run *run = context;
+    progress_end(&run->progress);
+    if (run->prepared) {
+        close_and_report(run);
+    } else {
+        stop_fail();
+        command_failed();
+        pictures_close(&run->pictures);
+    }
+    pictures_close(&run->still);
+}
+
 static int render(Run *run)
 {
     run->start = clock_seconds();
     catch_stop_signals();
+    stop_late_calls(close_without_device, run);
     if (run->settings->quiet) {
         quiet_drivers();
     }
@@ -506,7 +532,8 @@ static int render(Run *run)
     MoteResult result = prepare(run);
     stop_long_calls(false);
     progress_end(&run->progress);
-    if (result == MOTE_OK) {
+    run->prepared = result == MOTE_OK;
+    if (run->prepared) {
         result = run_and_report(run);
     } else {
         command_failed();

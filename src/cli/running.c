@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/running.h"
 
+#include "base/clock.h"
 #include "base/threads.h"
 #include "cli/command.h"
 #include <pwd.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <threads.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t caught;
@@ -35,9 +37,47 @@ void catch_stop_signals(void)
     sigaction(SIGPIPE, &ignored, NULL);
 }
 
+// ---- Calls that come back late ----
+
+#define STOP_PATIENCE 1.0 // s
+
+typedef struct LateCalls {
+    void (*close)(void *context); // NULL: they are waited for
+    void *context;
+    thrd_t thread; // that they are made in; Mote's own threads ask, too
+    double told;   // when a call was told to stop; 0: none was
+} LateCalls;
+
+static LateCalls late;
+
+void stop_late_calls(void (*close)(void *context), void *context)
+{
+    late = (LateCalls){.close = close, .context = context, .thread = thrd_current()};
+}
+
+_Noreturn void leave_program(void)
+{
+    fflush(stdout);
+    _exit(status_of_run());
+}
+
+static void leave_if_late(void)
+{
+    const double now = clock_seconds();
+    late.told = late.told > 0.0 ? late.told : now;
+    if (now - late.told > STOP_PATIENCE) {
+        stop_long_calls(false); // closing is not to be stopped
+        late.close(late.context);
+        leave_program();
+    }
+}
+
 static bool is_asked_to_stop(void *context)
 {
     (void)context;
+    if (caught != 0 && late.close != NULL && thrd_equal(thrd_current(), late.thread)) {
+        leave_if_late();
+    }
     return caught != 0;
 }
 

@@ -10,6 +10,12 @@ void catch_stop_signals(void);
 int stop_signal(void); // the signal that asked to stop; 0 is none
 // Whether this thread's long calls of Mote end with MOTE_ERROR_STOPPED after such a signal.
 void stop_long_calls(bool stop);
+// A call that has not returned a second after it was told to stop is waiting for a device. `close` then closes what is
+// open, as far as it can without the device, and the program ends there with status_of_run. NULL: the device is waited
+// for.
+void stop_late_calls(void (*close)(void *context), void *context);
+// Ends the program here and now, without waiting for other threads or devices.
+_Noreturn void leave_program(void);
 // The next frame. One that was stopped leaves the simulation at the last whole one.
 MoteResult advance_or_stop(MoteSimulation *simulation);
 

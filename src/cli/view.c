@@ -147,6 +147,7 @@ static int run(Settings *s)
         .overrides = s->overrides.items,
         .override_count = s->overrides.count,
         .stop_signal = stop_signal,
+        .leave = leave_program,
     };
     return viewer_run(&options) == MOTE_OK ? status_of_run() : command_failed();
 }

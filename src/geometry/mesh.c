@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/stop.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,10 @@ static MoteResult group_vertices(const Mesh *mesh, bool uvs, uint32_t *groups, u
     size_t slots = 16;
     while (slots < 2 * (size_t)mesh->vertex_count) {
         slots *= 2;
+    }
+    const MoteResult stopped = stop_check(); // welding comes before all else that takes long for millions of triangles
+    if (stopped != MOTE_OK) {
+        return stopped;
     }
     uint32_t *table = malloc(slots * sizeof *table); // the first vertex of each group
     if (table == NULL) {
@@ -359,6 +364,9 @@ MoteResult mesh_make_normals(Mesh *mesh, float crease)
     if (result == MOTE_OK) {
         list_corners(mesh, groups, group_count, starts, corners);
         corner_normals(mesh, starts, corners, group_count, cos(crease), normals);
+        result = stop_check();
+    }
+    if (result == MOTE_OK) {
         result = split_vertices(mesh, normals);
     }
     free(normals);

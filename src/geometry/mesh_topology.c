@@ -2,6 +2,7 @@
 #include "geometry/mesh_internal.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ static MoteResult topology_make(const Mesh *mesh, Topology *out)
     if (result == MOTE_OK) {
         result = mesh_edges(mesh, out->groups, &out->edges, &out->edge_count);
     }
+    result = result == MOTE_OK ? stop_check() : result;
     if (result != MOTE_OK) {
         topology_free(out);
     }

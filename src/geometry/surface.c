@@ -2,6 +2,7 @@
 #include "geometry/surface.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,10 +192,13 @@ MoteResult surface_find_holes(const MoteVec3 *positions, uint32_t position_count
                               uint32_t triangle_count, SurfaceHoles *out)
 {
     *out = (SurfaceHoles){0};
+    MoteResult result = stop_check();
+    if (result != MOTE_OK) {
+        return result;
+    }
     uint32_t *first = malloc((size_t)position_count * sizeof *first + 1);
     uint64_t *edges = malloc((size_t)triangle_count * 3 * sizeof *edges + 1);
     float *boxes = NULL;
-    MoteResult result = MOTE_OK;
     if (first == NULL || edges == NULL || !weld(positions, position_count, first)) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory to look for holes in %u triangles", triangle_count);
     } else {

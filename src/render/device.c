@@ -1,6 +1,7 @@
 #include "render/device.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "base/vulkan_start.h"
 #include <stdatomic.h>
 #include <stdio.h>
@@ -484,13 +485,26 @@ MoteResult device_start(Device *device, DeviceTimeline *timeline, bool signals)
     return result == VK_SUCCESS ? MOTE_OK : device_fail(result, "starting commands");
 }
 
+VkResult device_wait_for_fence(Device *device, VkFence fence)
+{
+    const uint64_t slice = UINT64_C(50000000); // ns
+    for (;;) {
+        const VkResult result =
+            vkWaitForFences(device->handle, 1, &fence, VK_TRUE, stop_is_watched() ? slice : UINT64_MAX);
+        if (result != VK_TIMEOUT) {
+            return result;
+        }
+        (void)stop_asked(); // the work cannot be taken back, and uses the caller's memory: it is waited for either way
+    }
+}
+
 MoteResult device_wait(Device *device)
 {
     if (!device->started) {
         return MOTE_OK;
     }
     device->started = false;
-    VkResult result = vkWaitForFences(device->handle, 1, &device->fence, VK_TRUE, UINT64_MAX);
+    VkResult result = device_wait_for_fence(device, device->fence);
     if (result == VK_SUCCESS) {
         result = vkResetFences(device->handle, 1, &device->fence);
     }

@@ -54,6 +54,9 @@ MoteResult device_submit(Device *device);
 // `signals`; NULL: they do neither.
 MoteResult device_start(Device *device, DeviceTimeline *timeline, bool signals);
 MoteResult device_wait(Device *device); // for what was started
+// Until the fence is signalled. Whoever may want to stop (base/stop.h) is asked every 50 ms, but waits for the device,
+// too: only a program that ends can do without.
+VkResult device_wait_for_fence(Device *device, VkFence fence);
 // Submits any command buffer of the queue's family, with a fence that says when it is done. From any thread.
 VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFence fence, DeviceTimeline *timeline,
                                 bool signals);

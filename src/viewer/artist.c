@@ -10,6 +10,7 @@
 #include "viewer/camera.h"
 #include "viewer/give_way.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,9 @@ struct Artist {
     mtx_t mutex; // of everything down to the line
     cnd_t called;
     bool quit, called_on;
+    atomic_bool leaving; // see artist_stop
+    void (*leave)(void);
+    double leave_time; // s, on the clock
     ArtistRequest request;
     uint64_t requests;
     uint64_t lag_request,
@@ -688,10 +692,22 @@ static double work(Artist *artist, const Orders *orders)
     return artist->drawn_scale < 1.0 && orders->request.scale == 0.0f ? 0.1 : -1.0;
 }
 
+// For mote_stop_when, which asks while the device is busy. No picture is stopped: the last of a film is waited for.
+static bool leave_if_late(void *data)
+{
+    Artist *artist = data;
+    if (atomic_load(&artist->leaving) && clock_seconds() > artist->leave_time) {
+        end_film(artist);
+        artist->leave();
+    }
+    return false;
+}
+
 static int run(void *data)
 {
     Artist *artist = data;
     thread_give_way();
+    mote_stop_when(leave_if_late, artist);
     const MoteResult result = mote_renderer_create(&artist->options, &artist->renderer);
     mtx_lock(&artist->mutex);
     artist->status.ready = result == MOTE_OK;
@@ -728,6 +744,7 @@ MoteResult artist_start(const MoteRendererOptions *options, Simulator *simulator
     artist->wake = wake;
     artist->wake_data = wake_data;
     artist->inspected = MOTE_NONE;
+    atomic_init(&artist->leaving, false);
     if (mtx_init(&artist->mutex, mtx_plain) != thrd_success || cnd_init(&artist->called) != thrd_success ||
         thrd_create(&artist->thread, run, artist) != thrd_success) {
         free(artist);
@@ -737,11 +754,15 @@ MoteResult artist_start(const MoteRendererOptions *options, Simulator *simulator
     return MOTE_OK;
 }
 
-void artist_stop(Artist *artist)
+void artist_stop(Artist *artist, void (*leave)(void))
 {
+    const double patience = 1.0; // s
     if (artist == NULL) {
         return;
     }
+    artist->leave = leave;
+    artist->leave_time = clock_seconds() + patience;
+    atomic_store(&artist->leaving, leave != NULL);
     mtx_lock(&artist->mutex);
     artist->quit = true;
     call(artist);

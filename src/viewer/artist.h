@@ -65,8 +65,9 @@ typedef struct Artist Artist;
 
 MoteResult artist_start(const MoteRendererOptions *options, Simulator *simulator, void (*wake)(void *), void *wake_data,
                         Artist **out);
-// Completes a film that is being recorded, then ends.
-void artist_stop(Artist *artist);
+// Completes a film that is being recorded, then ends. If the device takes more than a second for the present picture,
+// the film is completed without it and `leave` is called in the drawing thread; NULL: the device is waited for.
+void artist_stop(Artist *artist, void (*leave)(void));
 
 // Returns the number of the request; the same one again is none.
 uint64_t artist_ask(Artist *artist, const ArtistRequest *request);

@@ -131,16 +131,24 @@ static MoteResult begin(App *app)
     return result;
 }
 
+static int stop_signal(const App *app)
+{
+    return app->options->stop_signal != NULL ? app->options->stop_signal() : 0;
+}
+
 static void end(App *app)
 {
     if (app->window != NULL) {
         SDL_HideWindow(app->window); // the last frame, picture or film may take a while to complete
     }
+    if (settings_save(&app->settings) != MOTE_OK) {
+        fprintf(stderr, "mote: %s\n", mote_error_message());
+    }
     if (app->simulator != NULL) {
         simulator_stop(app->simulator);
     }
     if (app->artist != NULL) {
-        artist_stop(app->artist);
+        artist_stop(app->artist, stop_signal(app) != 0 ? app->options->leave : NULL);
     }
     simulator_destroy(app->simulator);
     panel_destroy();
@@ -158,9 +166,6 @@ static void end(App *app)
     free(app->list.vertices);
     free(app->list.indices);
     free(app->list.commands);
-    if (settings_save(&app->settings) != MOTE_OK) {
-        fprintf(stderr, "mote: %s\n", mote_error_message());
-    }
 }
 
 // ---- A turn of the loop ----
@@ -441,9 +446,7 @@ static MoteResult turn(App *app)
         const double busy = clock_seconds() - now + (waiting - turn_start);
         app->worst_wait = busy > app->worst_wait ? busy : app->worst_wait;
     }
-    if (app->options->stop_signal != NULL && app->options->stop_signal() != 0) {
-        app->quit = true;
-    }
+    app->quit = app->quit || stop_signal(app) != 0;
     return result;
 }
 

@@ -21,6 +21,7 @@ typedef struct ViewerOptions {
     const char *const *overrides;
     uint32_t override_count;
     int (*stop_signal)(void); // not 0: end
+    void (*leave)(void);      // ends the program, where the device takes long for the last picture after such a signal
 } ViewerOptions;
 
 // Opens the window and stays until it is closed.

@@ -454,7 +454,7 @@ static void settle(VulkanBackend *vulkan)
     if (vulkan->started) {
         vulkan->started = false;
         vulkan->base.waits++;
-        VkResult result = vkWaitForFences(device, 1, &vulkan->fence, VK_TRUE, UINT64_MAX);
+        VkResult result = device_wait_for_fence(vulkan->device, vulkan->fence);
         result = result == VK_SUCCESS ? vkResetFences(device, 1, &vulkan->fence) : result;
         if (vulkan_check(vulkan, result, "running the solver")) {
             collect_times(vulkan);

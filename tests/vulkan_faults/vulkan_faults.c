@@ -10,13 +10,15 @@
 //   refuse=N         so it is with the N-th object, of any kind, that a device is asked to make, map or record
 //   lose=N           the N-th vkQueueSubmit2 finds the device lost; it stays lost
 //   lose_wait=N      the N-th wait does, after the work is done
-//   of=NAME          all that only for the application of this name
+//   slow=N           the work of the N-th vkQueueSubmit2 takes 60 s longer; a line on standard error says when it
+//   begins of=NAME          all that only for the application of this name
 //
 // The interface between loader and layers is that of vk_layer.h. Results of calls that fail are left as the
 // specification allows: undefined, here all bits set, unless it promises more.
 #define _POSIX_C_SOURCE 200809L
 #include "vulkan_faults.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
@@ -46,7 +49,7 @@ typedef struct Faults {
     Texts hidden, cleared;
     uint32_t minor, range; // 0: as it is
     uint64_t heap;
-    Turn exhaust, refuse, lose, lose_wait;
+    Turn exhaust, refuse, lose, lose_wait, slow;
 } Faults;
 
 static _Noreturn void give_up(const char *what, const char *where)
@@ -100,6 +103,8 @@ static void read_fault(const char *key, const char *value, const char *applicati
         faults->lose = read_turn(value);
     } else if (strcmp(key, "lose_wait") == 0) {
         faults->lose_wait = read_turn(value);
+    } else if (strcmp(key, "slow") == 0) {
+        faults->slow = read_turn(value);
     } else if (strcmp(key, "of") == 0) {
         *meant = strcmp(value, application) == 0;
     } else {
@@ -190,8 +195,9 @@ typedef struct Device {
     Link link; // the first member
     Faults faults;
     pthread_mutex_t mutex; // of the counts
-    uint64_t allocations, objects, submits, waits;
+    uint64_t allocations, objects, submits, waits, works;
     bool lost;
+    uint64_t busy_until; // ns on the clock
     PFN_vkGetDeviceProcAddr next;
     DEVICE_FUNCTIONS(FIELD)
     MADE_FUNCTIONS(MADE_FIELD)
@@ -530,6 +536,39 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_EndCommandBuffer(VkCommandBuffer co
     return refuses(device) ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
 }
 
+// ---- Taking long ------------------------------------------------------------------------------------------
+
+#define SLOW_WORK UINT64_C(60000000000) // ns
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+static void begin_work(Device *device)
+{
+    if (fails(device, &device->works, device->faults.slow)) {
+        pthread_mutex_lock(&device->mutex);
+        device->busy_until = now() + SLOW_WORK;
+        pthread_mutex_unlock(&device->mutex);
+        fprintf(stderr, LAYER_NAME ": slow\n");
+    }
+}
+
+// Waits while the device is said to be busy; false where that is longer than `timeout`.
+static bool pass_time(Device *device, uint64_t timeout)
+{
+    pthread_mutex_lock(&device->mutex);
+    const uint64_t until = device->busy_until, begin = now();
+    pthread_mutex_unlock(&device->mutex);
+    const uint64_t left = until > begin ? until - begin : 0, end = begin + (left < timeout ? left : timeout);
+    const struct timespec time = {(time_t)(end / UINT64_C(1000000000)), (long)(end % UINT64_C(1000000000))};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR) {} // signals do not end the work
+    return left <= timeout;
+}
+
 // ---- Losing the device -------------------------------------------------------------------------------------
 
 // A lost device's waits end and may say either (Vulkan 1.3, Lost Device). That all is idle is success here, after which
@@ -557,6 +596,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_QueueSubmit2(VkQueue queue, uint32_
         lose(device);
         return VK_ERROR_DEVICE_LOST;
     }
+    begin_work(device);
     return device->QueueSubmit2(queue, count, submits, fence);
 }
 
@@ -574,6 +614,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_WaitForFences(VkDevice handle, uint
                                                            VkBool32 all, uint64_t timeout)
 {
     Device *device = device_of(handle);
+    if (!pass_time(device, timeout)) {
+        return VK_TIMEOUT;
+    }
     return is_lost(device) ? VK_ERROR_DEVICE_LOST
                            : after_wait(device, device->WaitForFences(handle, count, fences, all, timeout));
 }
@@ -582,6 +625,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL faulty_WaitSemaphores(VkDevice handle, con
                                                             uint64_t timeout)
 {
     Device *device = device_of(handle);
+    if (!pass_time(device, timeout)) {
+        return VK_TIMEOUT;
+    }
     return is_lost(device) ? VK_ERROR_DEVICE_LOST : after_wait(device, device->WaitSemaphores(handle, info, timeout));
 }
 
