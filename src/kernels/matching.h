@@ -185,9 +185,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
         depth = way_out.w;
         normal = rotate(stabilizing ? shape.start_rotation : shape.rotation, v3_from_v4(way_out));
     }
-    if (depth > PARAMETER(overlap_limit) && !stabilizing) {
+    if (depth > 0.0f && !stabilizing) {
         const vec3 motion = v3_sub(carried_along(VIEW_HERE_COMMA shape, p, start), p);
-        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(motion, normal));
+        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(motion, normal), normal);
     }
     // A shape that pressed earlier in the step may have pressed too much. Sums are kept for the first shape that does.
     const vec4 before = LOAD(holds, member);
