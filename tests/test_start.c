@@ -236,8 +236,8 @@ static void coincident_bodies_come_apart_slowly(void **state)
                           backends[b]);
         assert_true(count_notices(&running, true) > 0);
         const Separation most = come_apart(&running, 45);
-        print_message("%s: six coincident bodies move with at most %.0f J, and gain %.3g of their energy\n", backends[b],
-                      most.kinetic, most.gain);
+        print_message("%s: six coincident bodies move with at most %.0f J, and gain %.3g of their energy\n",
+                      backends[b], most.kinetic, most.gain);
         assert_true(most.kinetic < 1000.0);
         assert_true(most.gain < 0.005);
         fixture_stop(&running);

@@ -62,8 +62,8 @@ FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 #define SIDEWAYS_RECOVERY 0.2f // of what contacts may take back along gravity: across it they carry no weight
 
 // What a rigid body's contact takes back of an overlap. `closed` is by how much the step's motion has brought the two
-// nearer along the contact's normal, negative where it has taken them apart. What is beyond that was there when the step
-// began, and taking it back becomes speed: with no limit to it, six bodies at one place fly apart. A contact may
+// nearer along the contact's normal, negative where it has taken them apart. What is beyond that was there when the
+// step began, and taking it back becomes speed: with no limit to it, six bodies at one place fly apart. A contact may
 // therefore leave the two apart by at most recovery_limit more than they began, as Box2D limits the speed at which
 // contacts push out; the rest is left to stabilization, which moves without giving speed (UPP section 4.4).
 FUNCTION float overlap_by_motion(VIEW_COMMA float depth, float closed, vec3 normal)
