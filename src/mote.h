@@ -561,12 +561,13 @@ MOTE_API MoteResult mote_world_copy_out(MoteWorld *world, void *target, const vo
 
 // What every step looks for on the device. A healthy simulation has gained a small share of `energy` and nothing else.
 typedef struct MoteWatch {
-    double energy;        // J, of all particles above the lowest, and at least what lifts them by a smoothing radius
-    double gained;        // J, that constraints have made out of nothing in the last second or so
-    uint32_t gainer;      // id of a particle near which that was
-    uint32_t escaped;     // particles outside the bounds after the last step
-    uint32_t escaped_id;  // of one of them
-    uint32_t squeezed;    // particles that shapes still pushed to and fro when the last step ended
+    double energy;       // J, of all particles above the lowest, and at least what lifts them by a smoothing radius
+    double gained;       // J, that constraints have made out of nothing in the last second or so
+    uint32_t gainer;     // id of a particle near which that was, or MOTE_NONE: by colliders that have a mass
+    uint32_t escaped;    // particles outside the bounds after the last step
+    uint32_t escaped_id; // of one of them
+    uint32_t squeezed; // particles that shapes still pushed to and fro when the last step ended; of rigid bodies, those
+                       // that were still inside one
     uint32_t squeezed_id; // of one of them
 } MoteWatch;
 // Where particles should be: those outside are counted. Without a call, anywhere.

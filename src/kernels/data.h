@@ -55,7 +55,7 @@ enum {
 #define WATCH_DEFICIT 13u // lost in the last second or so, and may come back
 #define WATCH_GAINED  14u // gained beyond that in the last second or so
 #define WATCH_ENERGY  15u // of all particles: what gains are compared with
-#define WATCH_GAINER  16u // id of the fastest particle where energy was gained last
+#define WATCH_GAINER  16u // id of the fastest particle where energy was gained last; NONE: by shapes that have a mass
 #define COUNTER_ALL   17u
 #define WATCH_CHUNK   256u // particles, or sums of them, that one invocation sums up
 
@@ -156,10 +156,10 @@ STRUCT(Motion)
     vec3 aim_centre;   // m
     float leaning;     // of a dynamic shape, 1: it touched another shape in the step
     vec3 velocity;     // m/s
-    float unused_1;
-    vec3 momentum; // angular, kg m^2/s
-    float unused_2;
-    vec3 spin; // rad/s, at the end of the step
+    float energy;      // of a dynamic shape: J, kinetic, when the step began
+    vec3 momentum;     // angular, kg m^2/s
+    float work;        // of a dynamic shape: J, what shapes that users move have put into it in the step
+    vec3 spin;         // rad/s, at the end of the step
     float unused_3;
 };
 

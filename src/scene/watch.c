@@ -46,8 +46,8 @@ static void watch_energy(MoteSimulation *simulation, const MoteWatch *watch)
         char what[256];
         snprintf(what, sizeof what,
                  "constraints have made %.3g J out of nothing, %.2g %% of the energy there is: something overlaps, or "
-                 "steps are too long; some particles are fast",
-                 watch->gained, 100.0 * share);
+                 "steps are too long; some %s are fast",
+                 watch->gained, 100.0 * share, watch->gainer == MOTE_NONE ? "colliders" : "particles");
         warn(simulation, what, watch->gainer);
         simulation->gain_reported = true;
     }

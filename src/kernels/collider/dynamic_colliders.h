@@ -34,6 +34,24 @@ FUNCTION Shape push_shape(VIEW_COMMA uint row, Shape shape, vec3 moment, vec3 mo
     return posed_shape(VIEW_HERE_COMMA row, shape, centre, turn_by(shape.rotation, v3_limit(angle, TURN_LIMIT)));
 }
 
+// ---- Energy, for the watch ---------------------------------------------------------------------------------
+
+FUNCTION float kinetic_energy(Cluster body, vec4 rotation, vec3 velocity, vec3 momentum)
+{
+    return 0.5f *
+           (body.mass * v3_dot(velocity, velocity) + v3_dot(momentum, inverse_inertia_times(body, rotation, momentum)));
+}
+
+// Work of a shape that users move on the dynamic shape of this row; one that has a mass only passes energy on.
+FUNCTION void note_shape_work(VIEW_COMMA uint row, uint partner, float work)
+{
+    if (LOAD(dynamic_rows, partner) == NONE) {
+        Motion motion = LOAD(dynamic_motions, row);
+        motion.work += work;
+        STORE(dynamic_motions, row, motion);
+    }
+}
+
 // ---- The step's beginning ----------------------------------------------------------------------------------
 
 // At rest where the last step left it: what others wrote to its row of `shapes` is of no account.
@@ -65,6 +83,8 @@ KERNEL(predict_shapes)
     motion.start_rotation = shape.rotation;
     motion.asleep = 0u;
     motion.leaning = 0.0f;
+    motion.energy = kinetic_energy(body, shape.rotation, motion.velocity, motion.momentum);
+    motion.work = 0.0f;
     vec3 velocity = v3_add_scaled(motion.velocity, PARAMETER(gravity), dt);
     velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
     motion.velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
@@ -161,8 +181,8 @@ FUNCTION float softness_or_none(VIEW_COMMA uint row, Shape shape, vec3 p, vec3 d
     return row != NONE ? shape_softness(VIEW_HERE_COMMA row, shape, p, direction) : 0.0f;
 }
 
-// Gives momentum to shape `index` at `p`; one that users move has no answer to it.
-FUNCTION void push_shape_at(VIEW_COMMA uint index, vec3 p, vec3 momentum)
+// Gives momentum to shape `index` at `p`, where it meets `partner`; one that users move has no answer to it.
+FUNCTION void push_shape_at(VIEW_COMMA uint index, uint partner, vec3 p, vec3 momentum)
 {
     const uint row = LOAD(dynamic_rows, index);
     if (row != NONE) {
@@ -173,6 +193,10 @@ FUNCTION void push_shape_at(VIEW_COMMA uint index, vec3 p, vec3 momentum)
             Motion motion = LOAD(dynamic_motions, row);
             motion.leaning = 1.0f; // it leans on something
             STORE(dynamic_motions, row, motion);
+            const Shape other = LOAD(shapes, partner);
+            const vec3 shift = v3_sub(p, from_shape_at_start(other, to_shape(other, p)));
+            const float work = v3_dot(momentum, shift) / (PARAMETER(time_step) * PARAMETER(time_step));
+            note_shape_work(VIEW_HERE_COMMA row, partner, work);
         }
     }
 }
@@ -202,8 +226,8 @@ FUNCTION void rub_shapes(VIEW_COMMA uint a, uint b, vec3 p, vec3 normal, float l
     if (held > holds * load) {
         held = min_f32(held, slides * load);
     }
-    push_shape_at(VIEW_HERE_COMMA a, p, v3_scale(direction, held));
-    push_shape_at(VIEW_HERE_COMMA b, p, v3_scale(direction, -held));
+    push_shape_at(VIEW_HERE_COMMA a, b, p, v3_scale(direction, held));
+    push_shape_at(VIEW_HERE_COMMA b, a, p, v3_scale(direction, -held));
 }
 
 // The sample points of shape a against the surface of b, one after the other.
@@ -225,8 +249,8 @@ FUNCTION void meet_samples(VIEW_COMMA uint a, uint b)
         const vec3 at = v3_add_scaled(p, normal, -point.w);
         const float load = way_out.w / (softness_or_none(VIEW_HERE_COMMA row_a, one, at, normal) +
                                         softness_or_none(VIEW_HERE_COMMA row_b, other, at, normal));
-        push_shape_at(VIEW_HERE_COMMA a, at, v3_scale(normal, load));
-        push_shape_at(VIEW_HERE_COMMA b, at, v3_scale(normal, -load));
+        push_shape_at(VIEW_HERE_COMMA a, b, at, v3_scale(normal, load));
+        push_shape_at(VIEW_HERE_COMMA b, a, at, v3_scale(normal, -load));
         if (PARAMETER(stabilizing) == 0u) {
             rub_shapes(VIEW_HERE_COMMA a, b, v3_add_scaled(at, normal, way_out.w), normal, load);
         }
@@ -395,10 +419,14 @@ FUNCTION void bounce_samples(VIEW_COMMA uint a, uint b)
         if (row_a != NONE) {
             const vec3 arm = v3_sub(at, dynamic_centre(VIEW_HERE_COMMA row_a, one));
             kick_shape(VIEW_HERE_COMMA row_a, one, v3_cross(arm, momentum), momentum);
+            note_shape_work(VIEW_HERE_COMMA row_a, b,
+                            v3_dot(momentum, point_velocity(VIEW_HERE_COMMA b, other, at, false)));
         }
         if (row_b != NONE) {
             const vec3 arm = v3_sub(at, dynamic_centre(VIEW_HERE_COMMA row_b, other));
             kick_shape(VIEW_HERE_COMMA row_b, other, v3_cross(momentum, arm), v3_scale(momentum, -1.0f));
+            note_shape_work(VIEW_HERE_COMMA row_b, a,
+                            -v3_dot(momentum, point_velocity(VIEW_HERE_COMMA a, one, at, false)));
         }
     }
 }

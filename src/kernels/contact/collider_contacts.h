@@ -80,7 +80,8 @@ FUNCTION vec3 carried_along(VIEW_COMMA Shape shape, vec3 p, vec3 start)
     return v3_add_scaled(from_shape(shape, to_shape_at_start(shape, start)), own, PARAMETER(time_step));
 }
 
-// What moving a collider did to a particle that it gave `momentum` (kg m: times a distance in the step), J.
+// What moving a collider did to a particle that it gave `momentum` (kg m: times a distance in the step), J. One that
+// has a mass passes on energy that is watched itself (watch.h), and is not noted.
 FUNCTION void note_collider_work(VIEW_COMMA uint i, Shape shape, vec3 momentum, vec3 p, vec3 start)
 {
     if (PARAMETER(colliders_move) != 0u && PARAMETER(stabilizing) == 0u) {
@@ -261,7 +262,7 @@ KERNEL(solve_contacts)
             if (row != NONE) {
                 p = share_push(VIEW_HERE_COMMA i, row, shape, before, p, particle.w);
             }
-            if (PARAMETER(colliders_move) != 0u && particle.w > 0.0f) {
+            if (PARAMETER(colliders_move) != 0u && row == NONE && particle.w > 0.0f) {
                 const vec3 momentum = v3_scale(v3_sub(p, before), 1.0f / particle.w);
                 note_collider_work(VIEW_HERE_COMMA i, shape, momentum, p, start);
             }
@@ -353,7 +354,7 @@ FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 aft
             const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
             after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
         }
-        if (PARAMETER(colliders_move) != 0u && LOAD(predicted, i).w > 0.0f) {
+        if (PARAMETER(colliders_move) != 0u && row == NONE && LOAD(predicted, i).w > 0.0f) {
             const float work = v3_dot(v3_sub(after, unbounced), surface) / LOAD(predicted, i).w;
             STORE(collider_work, i, LOAD(collider_work, i) + work);
         }

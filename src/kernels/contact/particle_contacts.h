@@ -212,7 +212,7 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
     float depth = contact.w;
     if (PARAMETER(stabilizing) == 0u && (own_cluster != NONE || other_cluster != NONE)) {
         const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, i)), v3_from_v4(LOAD(positions, j)));
-        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(v3_sub(begun, offset), normal));
+        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(v3_sub(begun, offset), normal), normal);
     }
     vec3 delta = v3_scale(normal, depth * share); // UPP eq. 18
     if (PARAMETER(stabilizing) == 0u && PARAMETER(velocity_friction) == 0u) {

@@ -11,6 +11,9 @@
 // about a second (`deficit`) and gains are what exceeds them. Gains of explicit integration are none: a particle in
 // free fall loses m g^2 dt^2 / 2 in each step.
 //
+// Shapes that have a mass count with their kinetic energy and what gravity gave them (watch_shapes); what they give to
+// particles, or get, is no work then. Shapes that users move do work on them, too.
+//
 // Sums go in chunks of WATCH_CHUNK particles, then of WATCH_CHUNK chunks, in order: the same for any number of threads.
 #ifndef MOTE_KERNELS_WATCH_H
 #define MOTE_KERNELS_WATCH_H
@@ -121,12 +124,35 @@ KERNEL(watch_rows)
     sum_watch(VIEW_HERE_COMMA first, min_u32(first + WATCH_CHUNK, chunks), chunks + i);
 }
 
+// What shapes that have a mass gained (x), and what that is compared with (y), when their step has ended.
+FUNCTION vec4 watch_shapes(VIEW)
+{
+    float gained = 0.0f;
+    float weight = 0.0f;
+    for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
+        const Motion motion = LOAD(dynamic_motions, row);
+        const Cluster body = LOAD(dynamic_bodies, row);
+        const float kinetic = kinetic_energy(body, motion.aim_rotation, motion.velocity, motion.momentum);
+        const float fall = body.mass * v3_dot(PARAMETER(gravity), v3_sub(motion.aim_centre, motion.start_centre));
+        gained += kinetic - motion.energy - fall - motion.work;
+        weight += motion.energy + body.mass * PARAMETER(watch_floor);
+    }
+    return v4(gained, weight, 0.0f, 0.0f);
+}
+
 KERNEL(watch_total)
 {
     const uint first = PARAMETER(watch_chunk_count);
     const uint total = first + PARAMETER(watch_row_count) + i; // i is 0
-    sum_watch(VIEW_HERE_COMMA first, total, total);
-    const vec4 sum = LOAD(watch_sums, total);
+    vec4 particles = v4(0.0f, 0.0f, 0.0f, 0.0f);
+    uint gainer = NONE;
+    if (total > first) { // there are some
+        sum_watch(VIEW_HERE_COMMA first, total, total);
+        particles = LOAD(watch_sums, total);
+        gainer = LOAD(watch_ids, total);
+    }
+    const vec4 bodies = watch_shapes(VIEW_HERE);
+    const vec4 sum = v4(particles.x + bodies.x, particles.y + bodies.y, 0.0f, 0.0f);
     const float kept = max_f32(1.0f - PARAMETER(time_step) / WATCH_SECONDS, 0.0f);
     const float left = FLOAT_OF_BITS(LOAD(counters, WATCH_DEFICIT)) * kept - sum.x;
     const float gained = FLOAT_OF_BITS(LOAD(counters, WATCH_GAINED)) * kept + max_f32(-left, 0.0f);
@@ -134,7 +160,7 @@ KERNEL(watch_total)
     STORE(counters, WATCH_GAINED, FLOAT_BITS(gained));
     STORE(counters, WATCH_ENERGY, FLOAT_BITS(sum.y));
     if (left < 0.0f) {
-        STORE(counters, WATCH_GAINER, LOAD(watch_ids, total));
+        STORE(counters, WATCH_GAINER, bodies.x > particles.z ? NONE : gainer);
     }
 }
 

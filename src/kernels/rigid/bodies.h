@@ -61,15 +61,17 @@ FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 
 // ---- Overlaps that a step begins with -----------------------------------------------------------------------
 
+#define SIDEWAYS_RECOVERY 0.2f // of what contacts may take back along gravity: across it they carry no weight
+
 // What a rigid body's contact takes back of an overlap. `closed` is by how much the step's motion has brought the two
-// nearer along the contact's normal: what is left of the depth was there before, and taking it back would become speed;
-// six bodies at one place would fly apart. It is left to stabilization, which moves
-// without giving speed (UPP section 4.4). From the limit to twice the limit the one fades into the other.
-FUNCTION float overlap_by_motion(VIEW_COMMA float depth, float closed)
+// nearer along the contact's normal, negative where it has taken them apart. What is beyond that was there when the
+// step began, and taking it back becomes speed: with no limit to it, six bodies at one place fly apart. A contact may
+// therefore leave the two apart by at most recovery_limit more than they began, as Box2D limits the speed at which
+// contacts push out; the rest is left to stabilization, which moves without giving speed (UPP section 4.4).
+FUNCTION float overlap_by_motion(VIEW_COMMA float depth, float closed, vec3 normal)
 {
-    const float limit = PARAMETER(overlap_limit);
-    const float before = depth - max_f32(closed, 0.0f);
-    return before > limit ? depth - before * min_f32(before / limit - 1.0f, 1.0f) : depth;
+    const float upright = max_f32(fabsf(v3_dot(normal, PARAMETER(up))), SIDEWAYS_RECOVERY);
+    return min_f32(depth, max_f32(closed + PARAMETER(recovery_limit) * upright, 0.0f));
 }
 
 // ---- What contacts need to know of a particle --------------------------------------------------------------

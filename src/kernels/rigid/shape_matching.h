@@ -15,6 +15,7 @@
 #define TURN_LIMIT          0.5f   // rad that one group of contacts may turn a body
 #define SLIP_SLACK          0.2f   // of what gravity moves in a step
 #define SHAPE_SWEEPS        2u     // over a rigid body's particles, there and back
+#define SQUEEZE_REACH       1.05f  // margins from a shape at which a body leans on it
 
 // ---- An iteration ------------------------------------------------------------------------------------------
 
@@ -192,9 +193,9 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
         depth = way_out.w;
         normal = rotate(stabilizing ? shape.start_rotation : shape.rotation, v3_from_v4(way_out));
     }
-    if (depth > PARAMETER(overlap_limit) && !stabilizing) {
+    if (depth > 0.0f && !stabilizing) {
         const vec3 motion = v3_sub(carried_along(VIEW_HERE_COMMA shape, p, start), p);
-        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(motion, normal));
+        depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(motion, normal), normal);
     }
     // A shape that pressed earlier in the step may have pressed too much. Sums are kept for the first shape that does.
     const vec4 before = LOAD(holds, member);
@@ -243,9 +244,10 @@ FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uin
     }
     if (row != NONE) {
         note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
+    } else {
+        note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, start);
     }
     note_force(VIEW_HERE_COMMA slot, momentum);
-    note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, start);
     return pose;
 }
 
@@ -276,15 +278,50 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
                     v3_mul(v3_add_scaled(v3_from_v4(resumed), normal, resumed.w), PARAMETER(motion_mask));
                 pose = push_pose(cluster, pose, rotate(pose.rotation, rest), momentum);
                 note_force(VIEW_HERE_COMMA slot, momentum);
-                note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, v3_from_v4(LOAD(positions, slot)));
                 if (row != NONE) {
                     note_shape_push(VIEW_HERE_COMMA slot, row, momentum);
+                } else {
+                    note_collider_work(VIEW_HERE_COMMA slot, shape, momentum, p, v3_from_v4(LOAD(positions, slot)));
                 }
             }
         }
         STORE(holds, member, resumed);
     }
     return pose;
+}
+
+// Counts the particles of a rigid body that are inside a shape when all shapes have had their turns, if the body is
+// between two of them, or between the walls of a container.
+FUNCTION void count_squeezed(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
+{
+    const float margin = PARAMETER(margin);
+    const float reach = SQUEEZE_REACH * margin;
+    uint pressing = 0u;
+    uint caught = 0u;
+    uint caught_id = 0u;
+    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
+        const Shape shape = LOAD(shapes, s);
+        bool touches = false;
+        for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
+            const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+            if (slot == NONE || dynamic_row_of(VIEW_HERE_COMMA s) != NONE) {
+                continue;
+            }
+            const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, e)), origin);
+            const vec3 p = v3_add(pose.centre, rotate(pose.rotation, rest));
+            const float depth = penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), reach).w;
+            touches = touches || depth > 0.0f;
+            if (depth > reach) { // its centre is
+                caught++;
+                caught_id = LOAD(ids, slot) + 1u > caught_id ? LOAD(ids, slot) + 1u : caught_id;
+            }
+        }
+        pressing += touches ? (shape.inside_out != 0u ? 2u : 1u) : 0u;
+    }
+    if (caught > 0u && pressing > 1u) {
+        ATOMIC_ADD(counters, COUNTER_SQUEEZED, caught);
+        ATOMIC_MAX(counters, COUNTER_SQUEEZED_ID, caught_id);
+    }
 }
 
 // Takes a rigid body out of the shapes, a particle after the other, each seeing what those before it did: the fastest
@@ -296,6 +333,7 @@ FUNCTION Pose leave_shapes(VIEW_COMMA Cluster cluster, uint index, Pose pose)
     if (PARAMETER(stabilizing) == 0u && PARAMETER(iteration) == 0u) {
         pose = resume_holds(VIEW_HERE_COMMA cluster, pose, origin);
     }
+    uint walls = 0u; // that it is between, perhaps
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
         const vec3 place =
@@ -305,6 +343,7 @@ FUNCTION Pose leave_shapes(VIEW_COMMA Cluster cluster, uint index, Pose pose)
         if (shape_distance(VIEW_HERE_COMMA shape, place).w > reach + moved) {
             continue; // none of its particles can touch
         }
+        walls += shape.inside_out != 0u ? 2u : 1u;
         for (uint n = 0u; n < SHAPE_SWEEPS * cluster.entry_count; n++) {
             const uint turn_back = n >= cluster.entry_count ? 2u * cluster.entry_count - 1u - n : n;
             const uint entry = cluster.first_entry + turn_back;
@@ -314,6 +353,9 @@ FUNCTION Pose leave_shapes(VIEW_COMMA Cluster cluster, uint index, Pose pose)
                 pose = leave_shape(VIEW_HERE_COMMA cluster, pose, s, member, rest);
             }
         }
+    }
+    if (walls > 1u && PARAMETER(stabilizing) == 0u && PARAMETER(iteration) + 1u == PARAMETER(iteration_count)) {
+        count_squeezed(VIEW_HERE_COMMA cluster, pose, origin);
     }
     return pose;
 }
