@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cuda_backend.cu - the CUDA backend: the kernel table expanded into __global__s on one stream.
 #include "cuda_common.h"
 

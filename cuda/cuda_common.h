@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cuda_common.h - what the CUDA translation units share. The same files are compiled by nvcc and, against
 // tests/cuda_emulation, by the C++ compiler.
 #ifndef MOTE_CUDA_COMMON_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cuda_memory.cu - the backend's device memory: its own, or memory of another device interface (Vulkan) that CUDA
 // imports, so that both read the same arrays.
 #include "cuda_common.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cuda_primitives.cu - sort, scan and bounds by CUB.
 #include "cuda_common.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cuda_timeline.cu - the order of the backend's stream and a renderer's work on the same device: a timeline semaphore
 // that Vulkan exports and CUDA waits for and signals on its stream, so that neither waits on the host.
 #include "cuda_common.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // render_shared.h - what C and GLSL both know of a frame. Scalar layout: 8-byte addresses first, then floats and uints,
 // so that neither language pads anything. What a single pass needs is in shaders/passes/NAME.h.
 #ifndef MOTE_RENDER_SHARED_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // render_views.h - what C and GLSL both know of the debug views, their colour maps, and the last passes.
 #ifndef MOTE_RENDER_VIEWS_H
 #define MOTE_RENDER_VIEWS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mote.h - the public interface of Mote, a unified position-based particle engine.
 //
 // Units are metres, kilograms, seconds and radians; y points up. Every function that can fail returns a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mote_render.h - the public interface of Mote's Vulkan renderer: pictures of a world, without a window.
 //
 // A renderer owns a Vulkan device. It reads a world's memory in place where the two can share it, and draws it as the

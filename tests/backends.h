@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // backends.h - one test body for every backend: the list of backends, and the few things that tests of the solver
 // build their worlds from. To be included first.
 #ifndef MOTE_TESTS_BACKENDS_H

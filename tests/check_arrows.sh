@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The arrows of inclusion that docs/architecture.md draws, held by looking at every #include.
 # check_arrows.sh SOURCE_DIR [BINARY_DIR]
 set -euo pipefail

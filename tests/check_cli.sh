@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The `mote` command as its users meet it: help, wrong usage, files, summaries, saving and resuming.
 # check_cli.sh SOURCE_DIR BINARY_DIR
 set -euo pipefail

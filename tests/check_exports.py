@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Reads what `mote simulate` exports back with independent readers, and holds them against each other.
 
 PLY and VTK go through meshio; bgeo and the saved state, which no Debian package reads, through parsers written here

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # What the `mote` command says when a Vulkan device lacks something, has no memory left or is lost, with the layer of
 # tests/vulkan_faults. check_faults.sh SOURCE_DIR BINARY_DIR
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Holds Mote's image files against readers and writers that have nothing to do with it.
 
 What Mote writes is read by ffmpeg's own PNG and OpenEXR decoders, by exrheader, and by a parser written here from the

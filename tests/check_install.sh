@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Installs a build, moves the result, and builds and runs an outside program against it, through CMake and pkg-config.
 # check_install.sh SOURCE_DIR BINARY_DIR
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Each header of src/kernels compiles on its own as C17, as CUDA C++ (against tests/cuda_emulation) and as GLSL.
 # check_kernel_headers.sh SOURCE_DIR [BINARY_DIR]
 set -euo pipefail

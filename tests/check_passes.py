@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Rows of passes.def against compiled shaders: whatever of resources.def a pass's shaders use, its row must name.
 
 Barriers come from these rows, and validation does not see what goes through addresses. check_passes.py SOURCE_DIR

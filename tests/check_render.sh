@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # `mote render` as its users meet it, and what `mote info` and `mote bench` say of drawing: pictures, films, saved
 # states, continuing, interrupting, and every error with its message. check_render.sh SOURCE_DIR BINARY_DIR
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Holds scenes/schema.json against the scenes, with an independent validator.
 
 Every scene must be valid; malformed ones whose mistake a schema can tell must not be.

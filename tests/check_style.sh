@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Files stay short, C files are laid out as .clang-format says (where its version 14 is installed: other versions
 # disagree about details), all name the licence, and the README shows the example as it is. check_style.sh SOURCE_DIR [BINARY_DIR]
 # check_style.sh --licensed SOURCE_DIR prints the files that must name the licence.

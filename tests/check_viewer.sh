@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # The viewer in a real window, on an X server without a screen (Xvfb) and the software driver: a session of keys and
 # mouse, of which each effect is looked up in the viewer's own state and in its pictures. Vulkan's validation layers are
 # on throughout. Screenshots stay in BINARY_DIR/viewer. check_viewer.sh SOURCE_DIR BINARY_DIR

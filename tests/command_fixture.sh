@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # command_fixture.sh - what the checks of the `mote` command share; to be sourced with SOURCE_DIR BINARY_DIR. Each runs
 # in a folder of its own, $work.
 source_folder=$(cd "$1" && pwd)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // golden_fixture.h - comparing a picture with one that was looked at and kept in tests/golden.
 #ifndef MOTE_TESTS_GOLDEN_FIXTURE_H
 #define MOTE_TESTS_GOLDEN_FIXTURE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // image_fixture.h - what the tests of image files share: patterns, damaged files, disks that are full.
 #ifndef MOTE_TESTS_IMAGE_FIXTURE_H
 #define MOTE_TESTS_IMAGE_FIXTURE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // import_times.c - what reading a mesh in a process of its own costs (docs/security.md): import_times FILE...
 // Programs that import in themselves and in a child take turns, each four times: the first import of a program and the
 // later ones are told apart. Prints medians in ms.

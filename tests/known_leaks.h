@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // known_leaks.h - under the sanitizers, the little that other libraries leak of their own is passed over: Vulkan
 // drivers and layers, which can be told apart only while they are loaded, so that something of theirs must stay;
 // OpenVDB the nodes it had read when a file ends in the middle of them; Assimp some of what it allocated when it gives

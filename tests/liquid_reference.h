@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // liquid_reference.h - what a step must do to a few liquid particles, in double precision and by brute force over all
 // pairs: one density iteration (PBF eq. 8-14, UPP eq. 12, 13 and 26), XSPH viscosity (PBF eq. 17) and vorticity
 // confinement (eq. 15, 16). Made from the settings and the formulas alone: nothing here is read from a world.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_fixture.h - what the tests of meshes share.
 #ifndef MOTE_TESTS_MESH_FIXTURE_H
 #define MOTE_TESTS_MESH_FIXTURE_H

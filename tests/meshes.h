@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // meshes.h - closed and open triangle meshes whose exact distance is known, for tests of distance fields.
 #ifndef MOTE_TESTS_MESHES_H
 #define MOTE_TESTS_MESHES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ray_fixture.h - what the tests of the drawn scene share: shapes in closed form, the rays of a picture's pixels,
 // worlds without liquid.
 #ifndef MOTE_TESTS_RAY_FIXTURE_H

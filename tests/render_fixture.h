@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // render_fixture.h - what the renderer's tests share: a renderer with validation on, worlds of a few particles, and
 // buffers read back from the device. Any validation message fails the test that made it.
 #ifndef MOTE_TESTS_RENDER_FIXTURE_H

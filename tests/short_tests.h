@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // short_tests.h - what of a long suite is run under the sanitizers every time. They take three to ten times as long,
 // and look at each line's memory and arithmetic, for which a few steps are enough: with MOTE_SHORT_TESTS in the
 // environment, tests that a suite names as long are left out, and of the others one row for each code that is compiled

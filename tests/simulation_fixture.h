@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // simulation_fixture.h - scenes written into a folder of the test's own, loaded and made into simulations.
 #ifndef MOTE_TESTS_SIMULATION_FIXTURE_H
 #define MOTE_TESTS_SIMULATION_FIXTURE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // solid_fixture.h - boxes of particles as bodies, and planes, for tests of solids.
 #ifndef MOTE_TESTS_SOLID_FIXTURE_H
 #define MOTE_TESTS_SOLID_FIXTURE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // solids_fixture.h - what the tests of drawn solids share: a box as a mesh, and bodies whose members are put by hand
 // into the arrays that a world would show.
 #ifndef MOTE_TESTS_SOLIDS_FIXTURE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_bench_times.c - what `mote bench` makes of times: summaries, and whether cores worked for us alone.
 #include "cli/pace.h"
 #include "cli/times.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_bodies.c - rigid and soft bodies by themselves and against shapes: momentum in free flight, degenerate bodies,
 // friction on a ramp, bending, plasticity.
 #define VULKAN_VALIDATE false // many steps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Contacts against their formulas: the gap that is kept from every kind of shape, the speed below which nothing
 // bounces, what holds a body from step to step, and heights of stacks.
 #define VULKAN_VALIDATE false // many worlds

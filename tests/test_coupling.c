@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_coupling.c - bodies in water: what floats and how deep, and that momentum goes both ways (UPP section 7.1).
 #include "solid_fixture.h"
 

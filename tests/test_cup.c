@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_cup.c - liquid in thin-walled vessels for twenty seconds, poured or standing, made of boxes or of a mesh: not
 // one particle may leak.
 #include <setjmp.h>

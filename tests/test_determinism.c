@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same scene gives the same bits: for any number of threads, in every run, and whether or not anyone looks.
 #define VULKAN_VALIDATE false // many steps
 #include "backends.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shapes that have a mass: rigid bodies that particles drive (DYV section 5.3).
 #define VULKAN_VALIDATE false // many steps
 #include "backends.h"

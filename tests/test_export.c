@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Exported files, byte for byte; tests/check_exports.py reads them back with other programs' readers.
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"

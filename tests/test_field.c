@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Distance fields of meshes: their distances, and what particles do that meet them.
 #include "backends.h"
 #include "meshes.h"

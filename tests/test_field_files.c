@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // OpenVDB files that are cut, changed or lie: read or refused, never a crash, a hang or gigabytes.
 #define _POSIX_C_SOURCE 200809L
 #include "mesh_fixture.h"

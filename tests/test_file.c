@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is read and written by name: links, devices, FIFOs and sockets, permissions, and what dead programs left.
 #define _GNU_SOURCE
 #include "simulation_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_fluid_physics.c - what a liquid must do: conserve momentum, keep its volume, come to rest. Each on the CPU
 // backend with its vectorised kernels, on the emulated CUDA backend and, where that does not take long, on Vulkan.
 #define VULKAN_VALIDATE false // many steps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Frames of scenes in which something happens between the steps: on a GPU they are run one after the other before the
 // host looks, and come to what they come to when it looks within every step, bit for bit.
 #define _POSIX_C_SOURCE 200809L

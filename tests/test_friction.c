@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Friction, rolling friction and adhesion against their formulas: at 0.95 of a limit all holds, at 1.05 nothing does.
 #define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_grains.c - single particles and heaps of them: no pop, friction and how it combines, restitution, adhesion, the
 // angle of repose, limits of speed.
 #define VULKAN_VALIDATE false // many steps

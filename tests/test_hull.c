@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Convex hulls: their faces, their distances, and particles that meet them.
 #include "backends.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Images in memory, files told apart by content, and writing where it cannot succeed.
 //
 // test_image samples FOLDER      writes the files that tests/check_images.py reads

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The measures of difference, against known pairs and against the papers' formulas written out directly.
 #define _POSIX_C_SOURCE 200809L
 #include "image_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // OpenEXR files; tests/check_images.py reads them with other programs' readers, too.
 #define _POSIX_C_SOURCE 200809L
 #include "image_fixture.h"

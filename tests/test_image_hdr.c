@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Radiance pictures, made here byte by byte from the format's description.
 #define _POSIX_C_SOURCE 200809L
 #include "image_fixture.h"

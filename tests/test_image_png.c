@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PNG files: what is written comes back, what others write is read, what is damaged is refused.
 #define _POSIX_C_SOURCE 200809L
 #include "image_fixture.h"

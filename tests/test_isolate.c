@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // isolate.h with planted importers: whatever one does, this process gets one clear error, soon.
 #define _GNU_SOURCE
 #include "backends.h"

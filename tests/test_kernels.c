@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The smoothing kernels, and the density constraint that is made of them.
 #include "backends.h"
 #include "liquid_reference.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Kinds of particles and their traits: what is refused, who rolls, and materials that ignore each other.
 #include "solid_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_liquid_step.c - one step of a liquid against tests/liquid_reference.h, number by number: what a density
 // iteration moves, how viscosity damps and how confinement pushes, for settings that each change something, on every
 // backend.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Meshes in memory: generators, reports, mending, normals, skinning.
 #define _POSIX_C_SOURCE 200809L
 #include "mesh_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Mesh files: the same box in every format, packages, and files that lie.
 #define _POSIX_C_SOURCE 200809L
 #include "mesh_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files that crash assimp, or make it take all memory: each is an error with the file's name, and this process goes on.
 // In this process every one of them would end it, or take gigabytes.
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Colliders whose mesh moves: what touches them gets the surface's velocity, across it by pushing and along it by
 // friction; the run is the same every time, resumed or not; and what cannot be a sequence is refused.
 #define _POSIX_C_SOURCE 200809L

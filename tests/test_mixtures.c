@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Liquids and solids of different density together: how stiff a liquid is depends on the particles that take part in
 // its constraints, not on what else there is in the world.
 #define VULKAN_VALIDATE false // many steps

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Spatial order, cells and neighbour lists against brute force.
 #include "backends.h"
 

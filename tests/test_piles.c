@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_piles.c - bodies in a heap: that their mass is split as their contacts need it, that they keep out of one
 // another, and that they come to rest.
 #define VULKAN_VALIDATE false // many steps

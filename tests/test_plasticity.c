@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Plasticity against its law (UPP section 5.3): what a body is deformed by beyond the yield goes into its rest shape at
 // the rate of its creep.
 #include "solid_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sort, scan and bounds: the backend functions that are not kernels of the table, on every backend and, on the CPU,
 // for several numbers of threads.
 #include "backends.h"

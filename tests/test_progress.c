@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How far a long job is, where no terminal shows it.
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>

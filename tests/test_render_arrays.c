@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a viewer needs beyond `mote render`: arrays of the caller's own, pictures of sizes that go up and down, shaders
 // that are exchanged.
 #include "render_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Many bodies: a thousand in one draw, the views of their members, what is refused, and equal pixels by every path.
 #include "golden_fixture.h"
 #include "solids_fixture.h"

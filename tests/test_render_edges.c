@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Edges of solids with several samples a pixel: their coverage against the closed form, how they move, and how near
 // they come to a picture of many samples.
 #include "render_fixture.h"

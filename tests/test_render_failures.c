@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A device that is lost: the renderer says so, leaks nothing and can be destroyed. No driver here loses its device on
 // demand, so that the calls which would report it are stood in for.
 #include "ray_fixture.h"

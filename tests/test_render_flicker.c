@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pictures in a row do not flicker: where nothing happens nothing changes, and where something moves slowly, light
 // changes slowly. The measure is of a pixel's luma L (0 to 1, as displayed) in three pictures: half of
 // |L(t + 1) - 2 L(t) + L(t - 1)|, which is 0 for what changes evenly and as large as the change for what pops.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The renderer's geometry against closed forms: spheres and ellipsoids, the axes of sheets and lines, a flat pool.
 #include "render_fixture.h"
 

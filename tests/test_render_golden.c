@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Pictures of ten small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
 // were drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
 // differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.

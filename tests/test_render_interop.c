@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where the renderer reads the world's arrays from makes no difference to a pixel; nor does drawing twice, or the way
 // splats are drawn. Nothing leaks over many frames and many renderers, and what cannot be done is said clearly.
 #include "render_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Colour maps, the font and the legends of debug views, as the host paints them.
 #include <math.h>
 #include <setjmp.h>

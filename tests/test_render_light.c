@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How much of the sky surfaces mirror, from the pixels of pictures, against Schlick's formula: F0 + (1 - F0) (1 -
 // cos)^5. Under a sky that is 1 everywhere, without a sun, what a black surface sends to the eye is what it mirrors.
 #include "ray_fixture.h"

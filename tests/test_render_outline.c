@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lines of picture.outline: the area, place and width of those around a ball and a drop of known projection, and along
 // the edge of a box. Off, a picture is what it was.
 #include "render_fixture.h"

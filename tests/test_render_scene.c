@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Everything but the liquid: depth and shadows of solids against closed forms, the looks of all shapes.
 #include "ray_fixture.h"
 #include "short_tests.h"

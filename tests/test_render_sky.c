@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The sky: its light in closed form, its sun, its files.
 #include "ray_fixture.h"
 

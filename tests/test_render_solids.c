@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Grains and meshes against closed forms: where they are, what they hide from the sun, and that liquid has no part in
 // them nor they in it.
 #include "solids_fixture.h"

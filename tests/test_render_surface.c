@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The liquid's surface where it is hardest to draw: droplets in front of a pool leave no glints that water has not;
 // and a million particles of it.
 #include "render_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a renderer is given: arrays in place, neighbours whether or not the world has stepped, and a run that goes on as
 // if nobody had looked.
 #include "backends.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Debug views, and the last passes of every picture: sum, tone curve, edges.
 #include "render_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_robustness.c - nothing a user does makes a NaN come out, or a crash.
 #include "backends.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What scene files say of colliders and contacts, in numbers: wet maps, friction by a texture, masses, heights of
 // stacks along contacts, grains that roll.
 #define _POSIX_C_SOURCE 200809L

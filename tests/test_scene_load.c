@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The scene loader: defaults, values, keyframes, overrides, and the text of its errors.
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>

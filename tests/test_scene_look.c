@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How a scene is drawn: the table's defaults and ranges, cameras, colliders' looks, files of skies, and that none of
 // it makes a saved state foreign.
 #define _POSIX_C_SOURCE 200809L

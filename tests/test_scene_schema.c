@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The documents made from the key table: the ones in the source tree are what the code writes now.
 // With MOTE_UPDATE_DOCUMENTS set in the environment, they are written anew instead of compared.
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bodies and grains of scene files: counts, places, masses and looks that can be computed by hand, and what is refused.
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The meshes of the colliders' shapes against closed forms.
 #include "ray_fixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Shapes: their distances, and what particles do that meet them.
 #define VULKAN_VALIDATE false // many steps
 #include "backends.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The CUDA backend in memory of another device interface: here a provider of files in memory with the header that
 // Mesa's software Vulkan driver writes, which the emulated CUDA runtime imports.
 #define _GNU_SOURCE // memfd_create

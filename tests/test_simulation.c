@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a scene becomes when it runs: filled volumes, jets, moving colliders, kill volumes, the clock.
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Snapshots bring a world back, bad ones are refused without a trace; and so is work that there is no memory for.
 #include "backends.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_solids.c - bodies and grains with one another: separation, stacks, forces, and that runs repeat to the bit.
 #define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How scenes begin: what is left out because a collider is there, what is reported, what is refused; and that overlaps
 // come apart without gaining speed.
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Saved states: resuming gives the same bits as not having stopped, and damaged files are refused.
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Steps that are run on guesses of the last step's numbers (src/solver/steps.c): whatever was guessed, and however many
 // steps the host runs before it looks, the result is that of single steps, bit for bit.
 #include "solid_fixture.h"

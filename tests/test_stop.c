@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Calls that are asked to end early: at any moment, on every backend, and what is there afterwards.
 #define _POSIX_C_SOURCE 200809L
 #include "simulation_fixture.h"
@@ -174,7 +175,7 @@ static MoteResult make_mesh(void *context)
 static void meshes_stop_between_their_parts(void **state)
 {
     (void)state;
-    stop_at_every_moment(make_mesh, (void *)(uintptr_t)"shape:torus", 4);
+    stop_at_every_moment(make_mesh, (void *)(uintptr_t) "shape:torus", 4);
 }
 
 // ---- Pictures ----

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // test_threads.c - the CPU backend's threads: every part of every job is done once, whether the threads turn, sleep or
 // are kept from running, and a job's results are there when it returns.
 #define _DEFAULT_SOURCE // usleep

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The hand-vectorised kernels against the portable ones, launch by launch; and the backends against one another.
 #include "solid_fixture.h"
 

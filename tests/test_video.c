@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Films: made by the ffmpeg on the PATH where there is one, and by small programs in its place for what goes wrong.
 #define _GNU_SOURCE
 #include "image_fixture.h"

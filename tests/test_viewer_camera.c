@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The viewer's mathematics without a window: its camera, and what lies between two moments.
 #include <math.h>
 #include <setjmp.h>

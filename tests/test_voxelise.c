@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Bodies as particles: how many, where, how deep, which way out.
 #define _POSIX_C_SOURCE 200809L
 #include "mesh_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The Vulkan backend where it is unlike the others: what its shaders are made of, commands that wait to be run, memory
 // by device address, pipelines that worlds share and that last from run to run, and what it says when it cannot run.
 // The validation layers, with their checks for hazards, must have nothing to say about any of it.

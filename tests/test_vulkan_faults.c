@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A device that has no memory left or is lost, at each of the calls that can say so in turn: what the layer of
 // tests/vulkan_faults does. Whatever fails, and whenever, there is one sentence about it, nothing leaks, nothing hangs,
 // the validation layers have nothing to say, and what succeeds after all gives the same bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What steps see on the device: energy out of nothing, and nothing of the kind where colliders do work or soft bodies
 // give back what they took; particles outside the bounds; particles between colliders that leave no room. And all
 // shipped scenes, for a second.

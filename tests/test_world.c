@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What users put into a world and take out of it, every way it refuses, and what it reports of itself.
 #include "backends.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // try_settings.c - many runs of tools/extremes in one process, which takes a twentieth of the time: try_settings
 // BACKEND Reads a case a line from standard input, fields with tabs between: simulate or render, the scene, a camera or
 // "", and settings as of --set. Ends each with a line on standard output: "= fine", "= refused", "= unstable", "= slow"

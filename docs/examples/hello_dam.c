@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // hello_dam.c - runs a second of a scene and says where its centre of mass is.
 #include <mote.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // anisotropy.h - constants of the anisotropy pass.
 #ifndef MOTE_PASSES_ANISOTROPY_H
 #define MOTE_PASSES_ANISOTROPY_H

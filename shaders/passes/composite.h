@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // composite.h - constants of the composite pass.
 #ifndef MOTE_PASSES_COMPOSITE_H
 #define MOTE_PASSES_COMPOSITE_H

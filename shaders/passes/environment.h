@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // environment.h - constants of the environment pass.
 #ifndef MOTE_PASSES_ENVIRONMENT_H
 #define MOTE_PASSES_ENVIRONMENT_H

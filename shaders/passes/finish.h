@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // finish.h - constants of the finish pass.
 #ifndef MOTE_PASSES_FINISH_H
 #define MOTE_PASSES_FINISH_H

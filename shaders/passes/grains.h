@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains.h - constants of grains.comp, which the passes sift and grains share.
 #ifndef MOTE_PASSES_GRAINS_H
 #define MOTE_PASSES_GRAINS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // layers.h - constants of the layers pass.
 #ifndef MOTE_PASSES_LAYERS_H
 #define MOTE_PASSES_LAYERS_H

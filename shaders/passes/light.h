@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // light.h - constants of the light pass.
 #ifndef MOTE_PASSES_LIGHT_H
 #define MOTE_PASSES_LIGHT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lines.h - constants of the lines pass.
 #ifndef MOTE_PASSES_LINES_H
 #define MOTE_PASSES_LINES_H

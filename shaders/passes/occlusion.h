@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // occlusion.h - constants of the occlusion pass.
 #ifndef MOTE_PASSES_OCCLUSION_H
 #define MOTE_PASSES_OCCLUSION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // outline.h - constants of the outline pass.
 #ifndef MOTE_PASSES_OUTLINE_H
 #define MOTE_PASSES_OUTLINE_H

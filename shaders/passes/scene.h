@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scene.h - constants of the scene pass.
 #ifndef MOTE_PASSES_SCENE_H
 #define MOTE_PASSES_SCENE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // skin.h - constants of the skin pass.
 #ifndef MOTE_PASSES_SKIN_H
 #define MOTE_PASSES_SKIN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // smooth.h - constants of the smooth pass.
 #ifndef MOTE_PASSES_SMOOTH_H
 #define MOTE_PASSES_SMOOTH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // thickness.h - constants of the thickness pass.
 #ifndef MOTE_PASSES_THICKNESS_H
 #define MOTE_PASSES_THICKNESS_H

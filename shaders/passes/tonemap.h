@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // tonemap.h - constants of the tonemap pass.
 #ifndef MOTE_PASSES_TONEMAP_H
 #define MOTE_PASSES_TONEMAP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // views.h - constants of the views pass.
 #ifndef MOTE_PASSES_VIEWS_H
 #define MOTE_PASSES_VIEWS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // accumulate.comp - the sum of a picture's samples.
 #version 460
 #extension GL_GOOGLE_include_directive : require

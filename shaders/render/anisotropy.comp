@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // anisotropy.comp - an ellipsoid for each particle from how its neighbours lie (Yu and Turk 2013, section 4), on the
 // solver's own neighbour lists. A particle with few neighbours stays a small sphere.
 #version 460

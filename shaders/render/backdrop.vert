@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // backdrop.vert - one triangle over the whole picture, as far away as can be.
 #version 460
 

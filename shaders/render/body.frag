@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body.frag - what solids.frag needs to know of a mesh.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body.glsl - vertices of instances, as the skin pass stores them.
 
 vec2 signs(vec2 v)

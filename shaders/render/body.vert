@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body.vert - a mesh in the scene.
 #version 460
 #extension GL_GOOGLE_include_directive : require

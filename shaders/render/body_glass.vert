@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body_glass.vert - a mesh of glass, for glass.frag: it has no rims.
 #version 460
 #extension GL_GOOGLE_include_directive : require

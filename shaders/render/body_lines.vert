@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body_lines.vert - an edge of a mesh: an instance of the draw an edge, three a triangle.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body_shadow.vert - a mesh as the sun sees it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

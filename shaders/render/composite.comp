@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // composite.comp - water in front of the scene: Fresnel reflection of the sky and the sun, the scene behind refracted
 // and absorbed (Beer-Lambert), a little light scattered back.
 #version 460

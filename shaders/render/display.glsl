@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // display.glsl - from linear light to what a screen shows.
 
 // The sRGB transfer function (IEC 61966-2-1) and its inverse, for values of 0 to 1.

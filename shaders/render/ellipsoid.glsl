@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ellipsoid.glsl - a particle's ellipsoid in view space, its bounds on the screen and where a ray meets it.
 
 struct Ellipsoid {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // environment.comp - the sky as a map, and the light that comes from it. In steps, since what lies below the horizon is
 // lit by what is above it:
 //   SKY     the map: computed, one colour, or a picture

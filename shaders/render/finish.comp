@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // finish.comp - smooths the edges of a picture of one sample, in the manner of FXAA (Lottes 2009): find how far the
 // pixel is from the ends of its edge, and mix it with the pixel across the edge by as much as a line between those ends
 // would cover it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // frame.glsl - what every shader of the renderer includes: the frame's constants, its images, and where a pixel looks.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // glass.frag - glass over the picture so far, where neither the scene nor the liquid hides it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

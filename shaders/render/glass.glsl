@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // glass.glsl - thin glass: the sky mirrored in it, and the rims of its panes, which gather light. The liquid behind is
 // what one should look at. For fragments of glass.vert and body_glass.vert.
 #ifndef GLASS_GLSL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // glass.vert - a pane of glass. A little nearer than it is: the floor of a tank lies on the ground.
 #version 460
 #extension GL_GOOGLE_include_directive : require

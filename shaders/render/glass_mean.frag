@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // glass_mean.frag - the mean of the samples of glass, premultiplied.
 #version 460
 #extension GL_GOOGLE_include_directive : require

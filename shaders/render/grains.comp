@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains.comp - solid particles that are drawn as spheres: which ones, where the sun meets the first of them, and who is
 // nearest at each pixel. Depths are minima of integers: the order of atomics does not matter.
 #version 460

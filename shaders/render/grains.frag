@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains.frag - what solids.frag needs to know of the nearest grain at a pixel (grains.comp), over a triangle that covers
 // the picture.
 #version 460

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains_shadow.frag - the sun's map of grains (grains.comp) into that of all solids.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // ground.frag - the ground with its grid. Each pixel's ray is cut with it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

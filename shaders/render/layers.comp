@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // layers.comp - what compositing and research want beside the picture, LAYER_FLOATS floats a pixel.
 #version 460
 #extension GL_GOOGLE_include_directive : require

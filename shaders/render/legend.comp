@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // legend.comp - lays the panel of a legend over the finished picture.
 #version 460
 #extension GL_GOOGLE_include_directive : require

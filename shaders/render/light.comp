@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // light.comp - the liquid in the sun's map: distance of its first particle from the map's near plane, and the optical
 // depth of all of it.
 #version 460

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lighting.glsl - surfaces in the light of sun and sky. Needs sky.glsl and shadow.glsl.
 
 vec3 sun_irradiance(vec3 point, vec3 normal)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lines.frag - a line with a soft edge; fainter where a solid, a particle or the liquid is in front of it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lines.glsl - a line of world space as a quad of a few pixels' width: an instance a line, six vertices each. Includes
 // the outputs that lines.frag reads.
 layout(location = 0) out vec4 line_color;     // rgb, opacity

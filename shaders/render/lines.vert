@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lines.vert - a line from a buffer.
 #version 460
 #extension GL_GOOGLE_include_directive : require

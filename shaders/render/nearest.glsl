@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // nearest.glsl - ellipsoids put into a buffer that holds the nearest one at each pixel: an invocation each, atomicMin on
 // the bits of view z, which order as the positive floats do. Depths are minima of integers: the order of atomics does not
 // matter. The buffer has the depth of every pixel, then who has it (index + 1), then those that are large on the screen:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // occlusion.comp - how much of the sky's light the surfaces around a point of the scene take away, from what is on the
 // screen: scalable ambient obscurance (McGuire, Mara and Luebke 2012), at half resolution. Each pixel looks in its own
 // directions, sixteen kinds of them in four by four pixels, over which the mean is then taken.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // occlusion.glsl - what the occlusion pass found, at half resolution.
 
 // How far a surface takes light from others, m.

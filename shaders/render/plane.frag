@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // plane.frag - a solid plane, as the ground is drawn: each pixel's ray is cut with it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // plane.vert - a plane, the ground among them: one triangle over the whole picture. Reversed depth is linear on the screen
 // across a plane, so that three corners are enough for its exact depth at every sample; clipping leaves what lies in front
 // of the camera, up to the horizon.

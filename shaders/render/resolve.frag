@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // resolve.frag - the samples of a pixel of the scene become one: the mean of their light, as pictures of many samples have
 // it, but the depth and the normal of one surface, for a mean of two depths is nobody's.
 #version 460

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scene.frag - a solid collider in the light of sun and sky.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scene.vert - a solid collider.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // screen_normal.glsl - points and normals of the scene, in view space, from what is on the screen.
 
 vec3 world_to_view_direction(vec3 v)

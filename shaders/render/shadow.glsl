@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shadow.glsl - how much of the sun reaches a point: soft shadow of the solids, tinted shadow of the liquid.
 
 #extension GL_EXT_control_flow_attributes : require

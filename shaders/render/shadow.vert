@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shadow.vert - a solid as the sun sees it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

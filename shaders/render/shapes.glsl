@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shapes.glsl - colliders: where the vertices of their meshes are (src/render/shape_mesh.h).
 #define SHAPE_PLANE   0u // MoteShapeKind
 #define SHAPE_BOX     1u

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // skin.comp - vertices of instances in the world: where a pose puts them, or the members of a body that they follow
 // (linear blend skinning; each member carries its neighbourhood along as a rigid piece).
 #version 460

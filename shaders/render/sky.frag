@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sky.frag - the sky with the sun, and the haze that the ground ends in.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sky.glsl - light from the sky as the environment pass stored it: equirectangular, y up, +z in the middle, and +x to
 // the left of it, as who stands inside sees it (OpenEXR's latitude-longitude maps).
 

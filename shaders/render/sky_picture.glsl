@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sky_picture.glsl - the pixels of a sky from a file, at their own resolution.
 
 vec3 sky_picture_pixel(ivec2 pixel)

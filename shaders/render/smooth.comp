@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // smooth.comp - one dispatch of a smoother of the liquid's depth; src/render/passes/smooth.c puts them together.
 //
 // The filters average 1 / z, not z: of a plane, 1 / z is linear across the screen, and a symmetric filter leaves what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // solids.frag - grains and meshes in the light of sun and sky, over a triangle that covers the picture: each pixel once,
 // however many of them lie behind each other. With several samples a pixel it is drawn once for each surface that a pixel
 // can show, and lights the samples that see this one together: inside of a surface once for all of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // splat.comp - the liquid's nearest ellipsoid at every pixel. In a buffer, whose atomics are far quicker than an image's
 // on software devices.
 #version 460

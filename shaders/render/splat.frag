@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // splat.frag - where the pixel's ray enters the ellipsoid. The depth test keeps the nearest.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // splat.vert - the exact bounding rectangle of an ellipsoid on the screen, as a quad: an instance a particle.
 #version 460
 #extension GL_GOOGLE_include_directive : require

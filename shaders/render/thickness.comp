@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // thickness.comp - how much liquid a ray passes through, at half resolution, in fixed point: the order of atomics does
 // not matter. Each particle adds its volume, one spacing cubed, to four texels of the level of a pyramid where
 // particles lie about a texel apart: few atomics, whatever the distance, and no gaps between them. The levels are then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // views.comp - debug views: the particle in front, lit and coloured by one of its values, or an image of the surface
 // passes as colours. Colours are exact: the tone curve is not applied to them.
 #version 460

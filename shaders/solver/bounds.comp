@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bounds.comp - smallest and largest corner of each tile of points, or of the pairs of corners that this made before.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // groups.glsl - which of a launch's workgroups this one is.
 
 // A software device gives each of its threads one piece of consecutive workgroups (Mesa's does), and particles that have

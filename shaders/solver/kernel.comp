@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // kernel.comp - one kernel of src/kernels/kernels.def as a compute shader; KERNEL_NAME says which.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // primitives.glsl - what the passes of sort, scan and bounds share.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require

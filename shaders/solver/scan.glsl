@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scan.glsl - the arguments of the scan's passes (src/vulkan/vulkan_primitives.c: ScanArguments).
 //
 // Tiles are summed (scan_sums), their sums are scanned in the same way, and each tile is scanned from its sum on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scan_sums.comp - the sum of each tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scan_tiles.comp - each element becomes the sum of those before it.
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // search.glsl - what count_neighbours and fill_neighbours of src/kernels/particle/neighbours.h do, in two passes that compare
 // particles only once: search_count.comp counts and keeps a bit for each candidate of a particle, search_fill.comp makes
 // lists of those bits. The arithmetic is the kernels', and lists are in the same order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // search_count.comp - count_neighbours, a cell at a time: each invocation of a subgroup has one of the cell's particles,
 // and loads one candidate for all of them.
 #version 460

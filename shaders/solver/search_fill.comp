@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // search_fill.comp - fill_neighbours, of the bits that search_count.comp has kept.
 #version 460
 #extension GL_GOOGLE_include_directive : require

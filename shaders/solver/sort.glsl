@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort.glsl - the arguments of the sort's passes (src/vulkan/vulkan_primitives.c: SortArguments).
 //
 // A stable radix sort, least significant digit first: for each digit that varies, sort_count makes a histogram of each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_columns.comp - one workgroup: for each digit, tile by tile, how many elements go before the tile's. All smaller
 // digits do, and those of the same digit in earlier tiles: that is what keeps the sort stable.
 #version 460

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_copy.comp - brings the elements back, where the number of passes was odd.
 #version 460
 #extension GL_GOOGLE_include_directive : require

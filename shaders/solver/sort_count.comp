@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_count.comp - how often each value of the digit occurs in each tile.
 #version 460
 #extension GL_GOOGLE_include_directive : require

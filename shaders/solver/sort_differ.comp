@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_differ.comp - which bits differ between keys.
 #version 460
 #extension GL_GOOGLE_include_directive : require

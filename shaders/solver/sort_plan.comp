@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_plan.comp - one invocation: the digits to sort by, and in which arrays the elements are before each.
 #version 460
 #extension GL_GOOGLE_include_directive : require

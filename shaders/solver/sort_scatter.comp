@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_scatter.comp - takes each element to its place. A workgroup goes through its tile in rounds of as many elements
 // as it has invocations. In a round, each invocation sets its bit in the mask of its digit; the bits below its own are
 // those that go before it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sort_small.comp - all passes of a sort by one workgroup, for so few elements that starting passes would take longer
 // than sorting. Its invocations see in one pass what others of them wrote in the pass before: hence `coherent`.
 #version 460

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // overlay.frag - colours are display-referred (sRGB) and stay so: blending in them is what interfaces are designed for.
 #version 460
 layout(location = 0) in vec2 uv;

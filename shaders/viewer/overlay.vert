@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // overlay.vert - the window's triangles, in pixels: the scene's picture and the panel over it.
 #version 460
 layout(location = 0) in vec2 position;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // clock.h - monotonic time.
 #ifndef MOTE_BASE_CLOCK_H
 #define MOTE_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // error.h - the message behind a MoteResult, and assertions for programmer errors.
 #ifndef MOTE_BASE_ERROR_H
 #define MOTE_BASE_ERROR_H

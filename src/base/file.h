@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // file.h - reading whole files, and writing files that are either complete or not there. Whatever Mote opens by a name
 // that a user or a scene gave is opened here: what is no regular file is refused or written to as what it is.
 #ifndef MOTE_BASE_FILE_H

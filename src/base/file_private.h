@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // file_private.h - what file.c and file_writer.c share.
 #ifndef MOTE_BASE_FILE_PRIVATE_H
 #define MOTE_BASE_FILE_PRIVATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // file_writer.c - files that are complete or not there, through links, and streams to what is no file.
 #define _DEFAULT_SOURCE // flock
 #include "base/file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // hash.h - a 64-bit hash of bytes (FNV-1a over 8-byte words, then a final mix), for state hashes and checksums.
 // Not for adversaries.
 #ifndef MOTE_BASE_HASH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // isolate.c - the parent's side of isolate.h: starts the child, reads what it sends, says how it ended.
 #define _GNU_SOURCE
 #include "base/isolate.h"

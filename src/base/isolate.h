@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // isolate.h - a function run in a child process of its own, with limits, that hands bytes back over a pipe.
 //
 // For readers of files that cannot be trusted (assimp, OpenVDB): whatever a file makes them do, this process goes on. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // isolate_child.c - the child's side of isolate.h: its limits, its filter of system calls, what it sends.
 #define _GNU_SOURCE
 #include "base/isolate_child.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // isolate_child.h - what the two sides of isolate.h agree on.
 #ifndef MOTE_BASE_ISOLATE_CHILD_H
 #define MOTE_BASE_ISOLATE_CHILD_H

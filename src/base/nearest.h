@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // nearest.h - what a mistyped word was probably meant to be.
 #ifndef MOTE_BASE_NEAREST_H
 #define MOTE_BASE_NEAREST_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // progress.h - how far a long job is: a bar with the time left on a terminal, now and then a plain line elsewhere.
 #ifndef MOTE_BASE_PROGRESS_H
 #define MOTE_BASE_PROGRESS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // stop.h - whether somebody wants this thread's work to end early (mote_stop_when).
 #ifndef MOTE_BASE_STOP_H
 #define MOTE_BASE_STOP_H

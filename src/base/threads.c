@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE // sched_getaffinity
 #include "base/threads.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // threads.h - a few threads that share the parts of one job after another. OpenMP's wait for the next job by turning in
 // circles for milliseconds, which a library cannot change: beside one other busy program a step took ten times as long
 // as it should. These turn for some microseconds, which bridges the gap between two kernels, and then sleep.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vec.h - the host's 3-vectors and rotations: vec3_* of floats, on MoteVec3, and dvec3_* of doubles, for sums and
 // products of coordinates that floats would round. Kernels and shaders have their own.
 #ifndef MOTE_BASE_VEC_H

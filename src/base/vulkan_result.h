@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_result.h - results of Vulkan's calls. To be included after Vulkan, whose headers the renderer and the viewer's
 // window each have their own way to.
 #ifndef MOTE_BASE_VULKAN_RESULT_H

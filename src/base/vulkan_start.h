@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_start.h - what the renderer's device and the one of the viewer's window have in common before they are made:
 // the validation layers, extensions, and which of several devices is the better one. To be included after Vulkan, whose
 // functions each of the two has its own way to.

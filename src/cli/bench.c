@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bench.c - `mote bench`: how long a step of a scene takes, stage by stage (as PBF Table 2), and how far that is
 // from what the machine can do.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/bench_render.h"
 
 #include "base/clock.h"

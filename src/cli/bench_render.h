@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bench_render.h - the part of `mote bench` that times pictures.
 #ifndef MOTE_CLI_BENCH_RENDER_H
 #define MOTE_CLI_BENCH_RENDER_H

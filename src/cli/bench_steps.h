@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bench_steps.h - the part of `mote bench` that times steps: of one scene, or of several in turns, frame by frame, so
 // that whatever else the machine does in the meantime it does to all of them.
 #ifndef MOTE_CLI_BENCH_STEPS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // command.h - the subcommands of `mote`. A new one is a file with its function, and a row in main.c's table.
 #ifndef MOTE_CLI_COMMAND_H
 #define MOTE_CLI_COMMAND_H

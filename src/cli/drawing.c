@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/drawing.h"
 
 #include "base/nearest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // drawing.h - what the commands that draw share: the renderer as the command line asks for it.
 #ifndef MOTE_CLI_DRAWING_H
 #define MOTE_CLI_DRAWING_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // frame_plan.h - which frames of a run are drawn.
 #ifndef MOTE_CLI_FRAME_PLAN_H
 #define MOTE_CLI_FRAME_PLAN_H

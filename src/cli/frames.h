@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // frames.h - which frames are meant, what their files are called, and the saved states among those.
 #ifndef MOTE_CLI_FRAMES_H
 #define MOTE_CLI_FRAMES_H

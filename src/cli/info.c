@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // info.c - `mote info`: what this build is and what it finds on this machine.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/command.h"

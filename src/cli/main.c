@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // main.c - the `mote` command: finds the subcommand and runs it.
 #include "base/nearest.h"
 #include "cli/command.h"

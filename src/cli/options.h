@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // options.h - command-line options from one table a subcommand, which also makes its help text.
 // Options may stand anywhere, as --name value or --name=value; "--" ends them.
 #ifndef MOTE_CLI_OPTIONS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // outputs.h - the files that a run leaves behind: exported frames, statistics as CSV, a summary as JSON.
 #ifndef MOTE_CLI_OUTPUTS_H
 #define MOTE_CLI_OUTPUTS_H

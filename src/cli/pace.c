@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/pace.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pace.h - how fast the CPU's cores are at this moment. On a host that is shared, a core loses a third of its speed to
 // another machine's thread on the same units, for seconds at a time, and nothing reports it. `mote bench` times a loop
 // that always does the same between frames, to tell the steps that had the cores to themselves from those that had not.

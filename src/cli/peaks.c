@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/peaks.h"
 
 #include "base/clock.h"

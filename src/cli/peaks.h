@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // peaks.h - what this machine's CPU reaches at best, measured: the yardstick for `mote bench`.
 #ifndef MOTE_CLI_PEAKS_H
 #define MOTE_CLI_PEAKS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pictures.h - where drawn frames go: a folder of numbered pictures, a single picture, or a film.
 #ifndef MOTE_CLI_PICTURES_H
 #define MOTE_CLI_PICTURES_H

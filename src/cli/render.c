@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // render.c - `mote render`: draws frames of a scene while it is simulated, or from saved states.
 #include "base/clock.h"
 #include "base/error.h"

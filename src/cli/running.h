@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // running.h - what the commands that run a simulation share.
 #ifndef MOTE_CLI_RUNNING_H
 #define MOTE_CLI_RUNNING_H

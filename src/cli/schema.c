@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // schema.c - `mote schema`: writes the documents that are made from the table of scene keys.
 #include "cli/command.h"
 #include "cli/options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // simulate.c - `mote simulate`: runs a scene frame by frame and writes what was asked for.
 #include "base/clock.h"
 #include "base/error.h"

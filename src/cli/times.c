@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/times.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // times.h - what `mote bench` says of a row of times.
 #ifndef MOTE_CLI_TIMES_H
 #define MOTE_CLI_TIMES_H

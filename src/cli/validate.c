@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // validate.c - `mote validate`: loads scene files and says what is wrong with them.
 #include "cli/command.h"
 #include "cli/options.h"

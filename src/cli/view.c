@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // view.c - `mote view`: opens the viewer's window.
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "cli/warnings.h"
 
 #include "base/error.h"

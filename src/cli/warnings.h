@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // warnings.h - prints what a simulation has to say beside errors, and makes errors of warnings where that was asked
 // for.
 #ifndef MOTE_CLI_WARNINGS_H

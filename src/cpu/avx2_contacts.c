@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_contacts.c - twins of stabilize_contacts and solve_contacts. Few particles touch a shape: eight at a time are
 // tested with a little slack, and only those that may be in contact go through the portable kernel. Results are the
 // portable kernels' to the bit.

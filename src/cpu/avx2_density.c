@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_density.c - twins of density_lambda, density_delta and measure_density.
 #if defined(__x86_64__)
 #include "cpu/avx2_idle.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_idle.h - which particles the unilateral density constraint has nothing to do for.
 //
 // Liquid in the air is at or below its rest density: its lambdas are zero, it is not moved, and so its densities stay

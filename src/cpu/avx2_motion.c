@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_motion.c - twins of predict, assign_keys and update_velocity, eight consecutive particles at a time. What is
 // rare (speed limits, sleep of solids, bounces, kill volumes) goes through the portable kernels. Results are theirs to
 // the bit: no multiplication and addition is made one operation here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_neighbours.c - twins of count_neighbours and fill_neighbours. A cell's candidates are transposed once into
 // arrays of x, y and z that all its particles then scan; hits are packed to the left by a permutation table. The
 // distance is computed as the portable kernels do, without FMA: the lists are the same to the bit. avx2_build_lists

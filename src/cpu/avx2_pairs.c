@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_pairs.c - twins of solve_pairs and count_contacts. Eight neighbours at a time are tested for their distance and
 // phase. Grains of one group, which sand consists of, are then solved eight at a time; any other contact goes through
 // the portable functions, in the portable order.
@@ -207,8 +208,7 @@ void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
         const uint count = view->neighbour_counts[i];
         const uint cluster = rigid_cluster_of(view, i);
         vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (plain && has_trait(phase, TRAIT_SELF) &&
-            (uniform || all_alike(view, phase, list, count))) {
+        if (plain && has_trait(phase, TRAIT_SELF) && (uniform || all_alike(view, phase, list, count))) {
             if (phase != grain.phase) {
                 grain = grains_of(view, phase);
             }

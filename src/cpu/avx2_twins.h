@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_twins.h - hand-vectorised twins of the hot kernels, and the eight-wide tools they share.
 //
 // Lists come in blocks of eight padded with the particle itself, so that every block is a full register; a padding

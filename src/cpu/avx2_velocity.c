@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // avx2_velocity.c - twins of smooth_velocity and confine_vorticity.
 #if defined(__x86_64__)
 #include "cpu/avx2_twins.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #define _DEFAULT_SOURCE // madvise
 #include "cpu/cpu_backend.h"
 

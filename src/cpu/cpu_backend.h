@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cpu_backend.h - the inside of the CPU backend: loops over the kernels of the table, with faster twins for some.
 #ifndef MOTE_CPU_BACKEND_H
 #define MOTE_CPU_BACKEND_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cpu_kernels.c - the kernel table expanded into loops.
 #include "cpu/cpu_backend.h"
 #include "kernels/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cpu_parts.h - how the primitives share out their work among threads.
 #ifndef MOTE_CPU_PARTS_H
 #define MOTE_CPU_PARTS_H

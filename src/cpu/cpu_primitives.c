@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cpu_primitives.c - scan and bounds in parallel; results do not depend on the number of threads.
 #include "cpu/cpu_backend.h"
 #include "cpu/cpu_parts.h"

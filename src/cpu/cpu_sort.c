@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cpu_sort.c - a stable radix sort of 64-bit keys that have a value each.
 //
 // First all of them by the highest bits that differ, into buckets that a core's own cache holds; then each bucket by

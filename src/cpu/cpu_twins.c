@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cpu_twins.c - which kernels have a hand-vectorised twin, and whether this CPU can run them.
 #include "cpu/cpu_backend.h"
 #include "cpu/cpu_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // field.c - distance fields of meshes and level sets: what is accepted, and how their parts are packed.
 #include "geometry/field.h"
 

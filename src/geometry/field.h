@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // field.h - the inside of a MoteField: a mesh's distance field and what belongs to its surface, packed as kernels read
 // it.
 #ifndef MOTE_GEOMETRY_FIELD_H

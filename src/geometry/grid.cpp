@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grid.cpp - meshes and .vdb files to NanoVDB grids, by OpenVDB (Museth 2013). C++ because OpenVDB has no C interface;
 // no exception leaves this file. Files are read in a child process (base/isolate.h), which sends leaves and tiles; what
 // arrives is checked and made a grid again here, because offsets within a finished one could lead anywhere.

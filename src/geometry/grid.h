@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grid.h - what OpenVDB does for distance fields, behind plain C: grid.cpp is the one file that includes it.
 #ifndef MOTE_GEOMETRY_GRID_H
 #define MOTE_GEOMETRY_GRID_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // hull.c - convex hulls by adding the farthest point again and again (the order of quickhull: Barber, Dobkin and
 // Huhdanpaa 1996), in doubles and with a tolerance, so that points in a face's plane need no exact arithmetic.
 #include "geometry/hull.h"

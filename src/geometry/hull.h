@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // hull.h - the convex hull of points, as triangles.
 #ifndef MOTE_GEOMETRY_HULL_H
 #define MOTE_GEOMETRY_HULL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh.c - meshes in memory: made, copied, checked, moved, tidied, with normals.
 #include "geometry/mesh_internal.h"
 

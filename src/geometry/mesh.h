@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh.h - triangle meshes: from files, from generators, what they are, and what can be mended.
 //
 // Triangles wind counter-clockwise seen from outside. Vertices are split where texture coordinates or normals part;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_check_file.c - a mesh file's claims against its size, before assimp believes them: lengths, counts, offsets.
 #include "base/error.h"
 #include "geometry/mesh_internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_check_gltf.c - a glTF file's offsets, counts and tree, before assimp follows them.
 #define _POSIX_C_SOURCE 200809L
 #include "base/error.h"

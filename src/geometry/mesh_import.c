@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_import.c - assimp, in a child process of its own (base/isolate.h): from a file's bytes to plain triangles, and
 // how these arrive.
 #include "geometry/mesh_internal.h"

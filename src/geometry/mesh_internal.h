@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_internal.h - what the files of meshes share.
 #ifndef MOTE_GEOMETRY_MESH_INTERNAL_H
 #define MOTE_GEOMETRY_MESH_INTERNAL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_load.c - meshes by reference: files through assimp in a child process, data packages, generators.
 #define _POSIX_C_SOURCE 200809L
 #include "geometry/mesh_internal.h"

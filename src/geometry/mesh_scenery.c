@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_scenery.c - generators of whole pieces of scenery: a rock pool, a sand castle, and a mesh with every fault.
 #include "geometry/mesh_internal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_sequence.c - animated meshes: files that have the same triangles with their vertices at other places.
 #include "geometry/mesh_internal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_shapes.c - shape:NAME?KEY=VALUE: meshes made by a generator. All are about the origin, y up, sizes in metres.
 #include "geometry/mesh_internal.h"
 

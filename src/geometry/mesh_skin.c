@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_skin.c - the visible mesh hangs on the particles of its body.
 #include "geometry/mesh_internal.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_topology.c - how a mesh hangs together, said of welded vertices, and what can be mended of it.
 #include "geometry/mesh_internal.h"
 

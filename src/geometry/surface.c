@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // surface.c - size and holes of a triangle mesh.
 #include "geometry/surface.h"
 

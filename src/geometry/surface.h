@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // surface.h - what can be said of a triangle mesh before anything is made of it.
 #ifndef MOTE_GEOMETRY_SURFACE_H
 #define MOTE_GEOMETRY_SURFACE_H

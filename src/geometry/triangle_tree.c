@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // triangle_tree.c - built by halving the triangles at the median of the longest axis, so its depth is log2 of them.
 #include "geometry/triangle_tree.h"
 

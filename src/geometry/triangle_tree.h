@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // triangle_tree.h - a hierarchy of boxes over a mesh's triangles: nearest points and winding numbers.
 #ifndef MOTE_GEOMETRY_TRIANGLE_TREE_H
 #define MOTE_GEOMETRY_TRIANGLE_TREE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // voxelise.c - lattice rows walked through the solid. The distance at a point says for how many points to come the
 // sign stays the same; only at the surface is the winding number asked.
 #include "geometry/voxelise.h"

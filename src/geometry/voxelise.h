@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // voxelise.h - solid bodies as particles on a lattice, with signed distance and its gradient (UPP sections 5, 5.1).
 #ifndef MOTE_GEOMETRY_VOXELISE_H
 #define MOTE_GEOMETRY_VOXELISE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "image/compare.h"
 
 #include "base/error.h"

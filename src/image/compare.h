@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // compare.h - how different two images look, for golden images.
 //
 // Both images have the same size and hold display-referred colours (sRGB, 0..1), as PNG files and screens do. Values

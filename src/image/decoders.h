@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // decoders.h - one function a file format, from bytes in memory; image.c chooses among them.
 #ifndef MOTE_IMAGE_DECODERS_H
 #define MOTE_IMAGE_DECODERS_H

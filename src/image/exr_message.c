@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "image/exr_message.h"
 
 #include <stdio.h>

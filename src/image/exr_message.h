@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // exr_message.h - what OpenEXRCore says when it fails.
 #ifndef MOTE_IMAGE_EXR_MESSAGE_H
 #define MOTE_IMAGE_EXR_MESSAGE_H

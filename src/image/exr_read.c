@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // OpenEXR images read by OpenEXRCore's C interface, from memory.
 #include "base/error.h"
 #include "image/decoders.h"

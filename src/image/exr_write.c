@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // OpenEXR files by OpenEXRCore's C interface, written through FileWriter's stream.
 #define _POSIX_C_SOURCE 200809L // fseeko
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Radiance pictures: a header of text lines, then scanlines of RGBE pixels, flat or run-length coded.
 // Format: Greg Ward, "Real Pixels" (Graphics Gems II, 1991), and the file formats chapter of the Radiance manual.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // image.h - pictures in memory and in files: PNG, OpenEXR and Radiance HDR.
 //
 // Files are written whole or not at all (base/file.h). Every function that fails leaves a sentence with the path.

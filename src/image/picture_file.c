@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "image/picture_file.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // picture_file.h - what a renderer has just drawn as a file.
 #ifndef MOTE_IMAGE_PICTURE_FILE_H
 #define MOTE_IMAGE_PICTURE_FILE_H

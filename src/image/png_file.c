@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PNG by libpng. libpng reports errors by longjmp: whatever must survive one lives in a PngJob, outside the function
 // that calls setjmp, so that no local variable is read after the jump and everything is freed in one place.
 #include "base/error.h"

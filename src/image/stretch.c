@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "image/image.h"
 
 #include "base/error.h"

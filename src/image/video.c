@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE // pipe2: no other thread's child may inherit the pipe, or ffmpeg would wait for its end
 #include "image/video.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // video.h - films: raw frames piped to the ffmpeg program, which must be on the PATH.
 //
 // The same frames give the same bytes with the same ffmpeg. The film appears under its name when it is complete.

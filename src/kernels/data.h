@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // data.h - what a kernel can see, with one memory layout in every language. The rows are in data.def.
 #ifndef MOTE_DATA_H
 #define MOTE_DATA_H

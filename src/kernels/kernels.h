@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // kernels.h - all kernels of the table, for a backend to expand.
 #ifndef MOTE_KERNELS_H
 #define MOTE_KERNELS_H

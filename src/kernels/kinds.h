@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // kinds.h - what a particle's phase says about it: its kind, and by that its traits.
 #ifndef MOTE_KINDS_H
 #define MOTE_KINDS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // language.h - the common subset of C17, CUDA C++ and GLSL 4.60 in which kernels are written.
 //
 // A kernel is a function of one index i. It reads and writes the view's buffers with LOAD and STORE and its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bodies.c - instances of meshes, as many as there are, in a few draws.
 #include "render/bodies.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bodies.h - the scene's instances of meshes: checked, sorted into few draws, and placed in the world by the skin pass.
 #ifndef MOTE_RENDER_BODIES_H
 #define MOTE_RENDER_BODIES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // descriptors.c - the one descriptor set that all shaders see: the images, blocks and samplers of resources.def.
 #include "render/frame.h"
 

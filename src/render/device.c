@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "render/device.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // device.h - one Vulkan device with a queue, an allocator and a command buffer: what everything else here stands on.
 #ifndef MOTE_RENDER_DEVICE_H
 #define MOTE_RENDER_DEVICE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // font.h - the letters of legends: ASCII 32 to 126, 5 pixels wide and 7 high, with two rows below the line for tails.
 #ifndef MOTE_RENDER_FONT_H
 #define MOTE_RENDER_FONT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // frame.c - a picture: its constants, then its passes in the order of passes.def, with the barriers that their rows
 // call for.
 #include "render/frame.h"

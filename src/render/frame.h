@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // frame.h - what the files that make a picture know of each other: renderer.c, descriptors.c, frame_constants.c,
 // frame.c.
 #ifndef MOTE_RENDER_FRAME_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // frame_constants.c - what a picture is of, as shaders see it: camera, sun, sky and ground, materials, particles.
 #include "render/frame.h"
 

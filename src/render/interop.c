@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "render/interop.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // interop.h - the solver's arrays as the device sees them: imported in place, shared through a file descriptor, or
 // copied where neither can be done.
 #ifndef MOTE_RENDER_INTEROP_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // legend.c - paints the panel of a debug view's legend: text, colour bar, ticks.
 #include "render/legend.h"
 

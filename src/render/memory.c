@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "render/memory.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // memory.h - buffers and images of a device, with create and destroy.
 #ifndef MOTE_RENDER_MEMORY_H
 #define MOTE_RENDER_MEMORY_H

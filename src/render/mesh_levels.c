@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_levels.c - vertices merged in cells that double in width, and the triangles that are left.
 #include "render/mesh_levels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_levels.h - coarser triangles over the vertices of a mesh, for where its own are smaller than pixels.
 #ifndef MOTE_RENDER_MESH_LEVELS_H
 #define MOTE_RENDER_MESH_LEVELS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_set.c - meshes from a caller: checked, with smooth normals where they have none, and brought to the device.
 #include "render/mesh_set.h"
 

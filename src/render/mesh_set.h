@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_set.h - the meshes of a renderer, checked and in the device's memory: vertices, what of bodies they follow, and
 // triangles, of all of them one after the other.
 #ifndef MOTE_RENDER_MESH_SET_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // pipelines.c - pipelines and the few commands that passes share.
 #include "render/renderer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // renderer.c - a renderer's life: device, descriptors, images of a size; and reading back what was drawn.
 #include "render/frame.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // renderer.h - the inside of a MoteRenderer: images, descriptors and the state of the passes.
 #ifndef MOTE_RENDERER_H
 #define MOTE_RENDERER_H

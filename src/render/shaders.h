@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shaders.h - the compiled shaders of shaders/render, which the build embeds.
 #ifndef MOTE_RENDER_SHADERS_H
 #define MOTE_RENDER_SHADERS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "render/shape_mesh.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shape_mesh.h - triangles of the colliders' shapes, in the device's memory.
 //
 // One mesh a kind, shared by all shapes of it: a vertex lies at corner * half_size + radius * normal in the shape's own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vma.cpp - the Vulkan Memory Allocator's implementation, which has no C version.
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wall"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // volk_implementation.c - volk is a header; this is the one file that holds its functions.
 #define VK_NO_PROTOTYPES
 #if defined(__GNUC__)

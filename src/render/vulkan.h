@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan.h - Vulkan through volk, and VMA, as every file of the renderer includes them.
 #ifndef MOTE_RENDER_VULKAN_H
 #define MOTE_RENDER_VULKAN_H

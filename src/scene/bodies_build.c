@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/bodies_build.h"
 
 #include "base/error.h"

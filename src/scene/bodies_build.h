@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bodies_build.h - a scene's bodies: meshes made into particles, and copies of them put into a world.
 #ifndef MOTE_SCENE_BODIES_BUILD_H
 #define MOTE_SCENE_BODIES_BUILD_H

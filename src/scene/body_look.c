@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // body_look.c - meshes in the picture: those of bodies, which follow the particles, and of colliders, which have a
 // pose.
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // build.h - what a scene's values stand for: shapes, volumes and lattices of particles.
 #ifndef MOTE_SCENE_BUILD_H
 #define MOTE_SCENE_BUILD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/colliders_build.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // colliders_build.h - the hulls and distance fields of a scene's colliders, as the world and the picture have them.
 #ifndef MOTE_SCENE_COLLIDERS_BUILD_H
 #define MOTE_SCENE_COLLIDERS_BUILD_H

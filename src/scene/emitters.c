@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/emitters.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // emitters.h - nozzles: a layer of particles leaves each time the jet has moved on by one spacing.
 #ifndef MOTE_SCENE_EMITTERS_H
 #define MOTE_SCENE_EMITTERS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/export.h"
 
 #include "base/error.h"

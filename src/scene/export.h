@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // export.h - particles as a table of attributes, and the file formats that write it.
 #ifndef MOTE_SCENE_EXPORT_H
 #define MOTE_SCENE_EXPORT_H

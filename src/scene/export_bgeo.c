@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The classic binary geometry (.bgeo of Houdini 11 and before) by its published description: big-endian, points without
 // primitives. Read back only by the tests' own readers: no Houdini was at hand.
 #include "scene/export.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // PLY, binary little-endian: one vertex element, which MeshLab, Blender and CloudCompare read. Vectors are one
 // property a component.
 #include "scene/export.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // VTK XML UnstructuredGrid (.vtu) with appended raw data, and the collection file (.pvd) that makes a sequence of
 // them an animation in ParaView. Each point also is a vertex cell, without which ParaView draws nothing.
 #include "scene/export.h"

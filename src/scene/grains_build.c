@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains_build.c - volumes filled with grains: lattices of spheres that touch, cut out by the volume.
 #include "base/error.h"
 #include "base/stop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // keys.c - the rows of keys.def as data, and the defaults they hold.
 #include "scene/keys.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // keys.h - what the loader, the tracks and the documents share about the key table.
 #ifndef MOTE_SCENE_KEYS_H
 #define MOTE_SCENE_KEYS_H

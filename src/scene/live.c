@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/live.h"
 
 #include "scene/simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // live.h - changing values of a scene while it runs, as a viewer's panel does.
 #ifndef MOTE_SCENE_LIVE_H
 #define MOTE_SCENE_LIVE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load.c - a scene file from text to values.
 #include "scene/load.h"
 

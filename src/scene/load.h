@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load.h - what the parts of the scene loader share: the text being read and the errors found in it so far.
 #ifndef MOTE_SCENE_LOAD_H
 #define MOTE_SCENE_LOAD_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load_check.c - what no single key can tell: sizes that a shape uses, pairs in order, names that must exist.
 #include "scene/load.h"
 

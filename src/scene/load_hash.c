@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load_hash.c - a hash of all that alters a simulation, and of nothing else: a state saved before the camera moved, or
 // before the water was given another colour, still fits.
 #include "scene/load.h"

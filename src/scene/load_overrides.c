@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load_overrides.c - "path=value" from the command line, applied to the JSON before it is read.
 #include "scene/load.h"
 

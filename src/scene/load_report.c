@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load_report.c - errors of a scene file: their position, and their wording.
 #include "scene/load.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // load_values.c - one key's value, checked against its row of the table, or its keyframes.
 #define _POSIX_C_SOURCE 200809L
 #include "scene/load.h"

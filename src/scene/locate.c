@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/locate.h"
 
 #include "base/error.h"

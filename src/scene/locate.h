@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // locate.h - paths to values of a JSON text, and where in the text they are. The JSON library keeps no positions
 // for values, so an error's position is found by walking the text once more.
 #ifndef MOTE_SCENE_LOCATE_H

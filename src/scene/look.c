@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // look.c - how a scene is drawn: the table's defaults, and a simulation's look at a moment.
 #include "base/error.h"
 #include "base/nearest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/meshes.h"
 
 #include "base/error.h"

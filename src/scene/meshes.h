@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // meshes.h - the meshes that a scene names, each loaded once.
 #ifndef MOTE_SCENE_MESHES_H
 #define MOTE_SCENE_MESHES_H

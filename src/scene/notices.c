@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/notices.h"
 
 #include <stdarg.h>

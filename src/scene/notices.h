@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // notices.h - what a simulation has to say beside errors: sentences for the user, in the order in which they came up.
 #ifndef MOTE_SCENE_NOTICES_H
 #define MOTE_SCENE_NOTICES_H

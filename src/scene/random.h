@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // random.h - numbers that look random and are the same in every run: a hash of a seed and of where they are used.
 #ifndef MOTE_SCENE_RANDOM_H
 #define MOTE_SCENE_RANDOM_H

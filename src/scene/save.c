@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/save.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // save.h - a scene file written anew with values changed.
 #ifndef MOTE_SCENE_SAVE_H
 #define MOTE_SCENE_SAVE_H

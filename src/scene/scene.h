@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scene.h - a scene as values: what a scene file says, before any world is made of it.
 #ifndef MOTE_SCENE_H
 #define MOTE_SCENE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // schema.c - the two documents made from the key table: the JSON Schema that editors use, and the reference.
 #include "base/error.h"
 #include "base/file.h"

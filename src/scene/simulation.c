@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/simulation.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // simulation.h - a scene's world with its emitters, keyframes and clock.
 #ifndef MOTE_SCENE_SIMULATION_H
 #define MOTE_SCENE_SIMULATION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "scene/start.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // start.h - how a scene begins: what its particles came from, what of it is left out because a collider is there, and
 // what is wrong with the rest.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // start_check.c - what is wrong with how a scene begins (scene_start_check).
 //
 // Two sources overlap where balls inside them do: around a particle of a body the ball as large as the particle is deep

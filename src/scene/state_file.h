@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // state_file.h - a simulation's state on disk.
 //
 // Little-endian throughout:

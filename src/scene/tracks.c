@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // tracks.c - a scene's values over time.
 #include "base/error.h"
 #include "scene/keys.h"

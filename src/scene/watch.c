@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // watch.c - turns what the world has seen in a frame (MoteWatch) into sentences for the user.
 #include "scene/simulation.h"
 

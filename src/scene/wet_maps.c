@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // wet_maps.c - where particles touched colliders (DYV fig. 11): as pictures, and at the vertices of drawn meshes.
 #include "base/error.h"
 #include "image/image.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // backend.h - what a backend must be able to do: memory, kernels of the table, and sort, scan and reduce.
 #ifndef MOTE_SOLVER_BACKEND_H
 #define MOTE_SOLVER_BACKEND_H

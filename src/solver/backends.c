@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // backends.c - the list of backends this library was built with, and the choice among them.
 #include "solver/backend.h"
 

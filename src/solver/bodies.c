@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bodies.c - bodies from the public form to the tables that kernels read: members, clusters and their entries.
 #include "solver/world.h"
 

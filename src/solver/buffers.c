@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // buffers.c - the world's backend memory: loops over data.def allocate, grow, shrink and free it.
 #include "solver/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // colliders.c - the hulls and distance fields that shapes refer to, in the world's buffers.
 #include "solver/world.h"
 

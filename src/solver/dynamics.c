@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // dynamics.c - shapes that have a mass: their rows in the world's buffers, and what users read and set of their motion.
 #include "solver/mass.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // geometry.c - shapes and kill volumes, from the public form to the one that kernels read.
 #include "solver/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mass.c - volume, centre of mass and inertia of shapes, and sample points of their surfaces.
 #include "solver/mass.h"
 

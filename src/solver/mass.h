@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mass.h - what a shape needs to be a rigid body.
 #ifndef MOTE_SOLVER_MASS_H
 #define MOTE_SOLVER_MASS_H

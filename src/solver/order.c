@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // order.c - particles in the order of their sorted keys: every REORDER row of data.def, and the channels. Removed
 // particles have the largest keys, so that what is left is a shorter array.
 #include "solver/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // probe.c - asks the world's shapes about points that are no particles (mote_world_probe).
 #include "solver/world.h"
 

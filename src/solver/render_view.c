@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // render_view.c - the world's arrays as a renderer reads them in place, with neighbour lists even before the first
 // step.
 #include "solver/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // rest_state.c - what the smoothing kernels measure on a filled lattice: the rest density is never guessed.
 #include "solver/world.h"
 

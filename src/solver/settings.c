@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // settings.c - whether settings are within the ranges of settings.def.
 #include "solver/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "solver/world.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // snapshot.h - everything a world must remember to continue bit for bit, as plain host arrays: the SAVE rows of
 // data.def, the channels, and a few numbers.
 #ifndef MOTE_SOLVER_SNAPSHOT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // solids.c - what solid particles have beyond liquid ones: materials, room for their contacts, and forces to be read.
 #include "solver/world.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // statistics.c - what a run reports of itself: sums in double precision on the host, in particle order, so that
 // they are the same for any number of threads; state hash; timings.
 #include "solver/world.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // step.c - one solver step: UPP Algorithm 1 from top to bottom. Every line that computes is a kernel of
 // src/kernels/kernels.def or a sort, scan or reduction of the backend, and is timed under its own name.
 #include "solver/world.h"

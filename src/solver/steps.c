@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // steps.c - steps one after the other. A backend whose launches wait is not asked for numbers in the middle of a step:
 // the step guesses them from the last one, the device checks the guesses (check_guess), and what was guessed wrong is
 // run again from there. So the host waits once for up to STEP_BATCH steps.

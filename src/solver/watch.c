@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // watch.c - what steps have seen of energy and bounds (src/kernels/particle/watch.h), for users to ask.
 #include "solver/world.h"
 

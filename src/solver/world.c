@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // world.c - creating a world, and what users put into it and take out: particles, channels, shapes.
 #include "solver/world.h"
 

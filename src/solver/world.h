@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // world.h - the inside of a MoteWorld.
 #ifndef MOTE_SOLVER_WORLD_H
 #define MOTE_SOLVER_WORLD_H

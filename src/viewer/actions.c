@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // actions.c - what the rows of viewer_keys.def do.
 #define _XOPEN_SOURCE 700 // realpath
 #include "viewer/app.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // app.h - the viewer's state, of the thread that has the window.
 #ifndef MOTE_VIEWER_APP_H
 #define MOTE_VIEWER_APP_H

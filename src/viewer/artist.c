@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/artist.h"
 
 #include "base/clock.h"

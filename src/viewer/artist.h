@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // artist.h - the drawing thread: it draws the newest moment as it is asked to, and in between two of them.
 #ifndef MOTE_VIEWER_ARTIST_H
 #define MOTE_VIEWER_ARTIST_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/between.h"
 
 #include <math.h>

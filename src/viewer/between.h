@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // between.h - what is to be drawn between two moments: slow motion is smooth, however few frames are computed.
 #ifndef MOTE_VIEWER_BETWEEN_H
 #define MOTE_VIEWER_BETWEEN_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // browser.c - the scenes of a folder with their pictures, and files that change on disk: the scene's, shaders.
 #define _POSIX_C_SOURCE 200809L
 #include "viewer/app.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/camera.h"
 
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // camera.h - the viewer's camera: orbiting a point, or flying. Plain mathematics on a MoteCamera.
 #ifndef MOTE_VIEWER_CAMERA_H
 #define MOTE_VIEWER_CAMERA_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // draw_list.h - triangles for the window, as the panel makes them and the overlay draws them. Plain data.
 #ifndef MOTE_VIEWER_DRAW_LIST_H
 #define MOTE_VIEWER_DRAW_LIST_H

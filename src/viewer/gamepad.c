@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // gamepad.c - the camera and a few actions from a game controller, where one is plugged in.
 #include "viewer/app.h"
 

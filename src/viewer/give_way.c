@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE // syscall
 #include "viewer/give_way.h"
 

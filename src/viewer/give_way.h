@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // give_way.h - the window comes first where there are fewer cores than threads that want them.
 #ifndef MOTE_VIEWER_GIVE_WAY_H
 #define MOTE_VIEWER_GIVE_WAY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/gpu.h"
 
 #include "base/error.h"

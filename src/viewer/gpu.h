@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // gpu.h - the window's own small Vulkan device: a swapchain and textures. The scene's pictures are drawn by a
 // MoteRenderer on a device of its own, so that a slow picture never keeps the window from answering, not even where
 // both are the same software driver with a single queue.

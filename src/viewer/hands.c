@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/hands.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // hands.h - what a viewer's user does to particles: holding, throwing, pouring, blowing. Of the simulation's thread,
 // between two frames.
 #ifndef MOTE_VIEWER_HANDS_H

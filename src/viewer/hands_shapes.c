@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // hands_shapes.c - holding a collider that has a mass, at the point where it was taken hold of.
 #include "viewer/hands.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // host.c - what the panel asks for, done.
 #include "viewer/app.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // input.c - what mouse and keys do.
 #include "viewer/app.h"
 

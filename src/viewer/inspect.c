@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/inspect.h"
 
 #include "scene/scene.h"

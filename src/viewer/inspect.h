@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // inspect.h - what is known of one particle, and what can be counted of all, from a moment's arrays.
 #ifndef MOTE_VIEWER_INSPECT_H
 #define MOTE_VIEWER_INSPECT_H

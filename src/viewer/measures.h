@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // measures.h - what is counted of a whole moment. Plain data.
 #ifndef MOTE_VIEWER_MEASURES_H
 #define MOTE_VIEWER_MEASURES_H

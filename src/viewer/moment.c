@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/moment.h"
 
 #include "base/clock.h"

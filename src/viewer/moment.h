@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // moment.h - a moment of a simulation, copied so that it can be drawn while the next one is computed.
 //
 // The simulation's thread fills a free moment of the pool and publishes it; the drawing thread takes the newest. There

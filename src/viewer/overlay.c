@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/overlay.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // overlay.h - draws textured triangles over the window: the scene's picture, the panel, the help.
 #ifndef MOTE_VIEWER_OVERLAY_H
 #define MOTE_VIEWER_OVERLAY_H

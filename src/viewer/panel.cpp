@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // panel.cpp - the panel at the side, its input, and the triangles of all that is open.
 #include "viewer/panel_parts.h"
 

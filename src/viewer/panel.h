@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // panel.h - the viewer's panel, help and scene browser, behind a C interface: panel.cpp is the one file that knows Dear
 // ImGui. The panel reads PanelFacts and calls PanelHost; it keeps nothing of the viewer's.
 #ifndef MOTE_VIEWER_PANEL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // panel_parts.h - what the panel is made of; for panel*.cpp alone, which are the ones that know Dear ImGui.
 #ifndef MOTE_VIEWER_PANEL_PARTS_H
 #define MOTE_VIEWER_PANEL_PARTS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // panel_values.cpp - every value of the scene as a row: its name and unit, what changes it, the way back to its
 // default.
 #include "viewer/panel_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // panel_windows.cpp - what lies over the picture: the line about what runs, mistakes, the help, the scenes.
 #include "viewer/panel_parts.h"
 

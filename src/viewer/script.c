@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/script.h"
 
 #include "base/clock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // script.h - a session played from a file: events go through SDL's queue as a user's do, so that demonstrations,
 // tutorials and tests use the same window as everybody. docs/viewer.md has the language.
 #ifndef MOTE_VIEWER_SCRIPT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // settings.h - which key does what, and what the viewer remembers of its last use: a JSON file in the user's folder.
 #ifndef MOTE_VIEWER_SETTINGS_H
 #define MOTE_VIEWER_SETTINGS_H

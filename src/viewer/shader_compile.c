@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #define _XOPEN_SOURCE 700
 #include "viewer/shader_compile.h"
 

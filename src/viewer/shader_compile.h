@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shader_compile.h - the renderer's shaders while they are edited: which files changed, and their SPIR-V by the
 // glslangValidator program, which must be on the PATH.
 #ifndef MOTE_VIEWER_SHADER_COMPILE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "viewer/simulator_private.h"
 
 #include "base/clock.h"

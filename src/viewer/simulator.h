@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // simulator.h - the simulation on a thread of its own: it is told what to do by commands, and publishes moments.
 #ifndef MOTE_VIEWER_SIMULATOR_H
 #define MOTE_VIEWER_SIMULATOR_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // simulator_private.h - the simulation's thread as its own files know it.
 #ifndef MOTE_VIEWER_SIMULATOR_PRIVATE_H
 #define MOTE_VIEWER_SIMULATOR_PRIVATE_H

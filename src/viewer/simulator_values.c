@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // simulator_values.c - the scene's values as the panel sees them, from the window's thread.
 #include "viewer/simulator_private.h"
 

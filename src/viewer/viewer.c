@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // viewer.c - the viewer's life and its loop: events, requests to the two threads, the window.
 #include "viewer/app.h"
 

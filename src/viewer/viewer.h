@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // viewer.h - the window in which scenes are watched, touched, tuned and recorded: `mote view`.
 #ifndef MOTE_VIEWER_H
 #define MOTE_VIEWER_H

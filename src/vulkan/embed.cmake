@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # cmake -DFOLDER=... -DNAMES=a,b,... -DOUTPUT=FILE.c -P embed.cmake: FOLDER/a.spv and so on as arrays of words in C.
 string(REPLACE "," ";" NAMES "${NAMES}")
 set(ARRAYS "")

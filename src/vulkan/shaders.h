@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shaders.h - the solver's kernels and primitives as SPIR-V, which the build embeds (src/vulkan/embed.cmake).
 #ifndef MOTE_VULKAN_SHADERS_H
 #define MOTE_VULKAN_SHADERS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "vulkan/spirv.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // spirv.h - three things about a compiled shader that its language cannot express.
 #ifndef MOTE_VULKAN_SPIRV_H
 #define MOTE_VULKAN_SPIRV_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_backend.c - the Vulkan backend: the kernel table expanded into compute pipelines on one queue, which a
 // renderer of the same device shares.
 #define _GNU_SOURCE // pipe2, RTLD_NOLOAD

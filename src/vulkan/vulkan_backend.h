@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_backend.h - what the files of the Vulkan backend share.
 #ifndef MOTE_VULKAN_BACKEND_H
 #define MOTE_VULKAN_BACKEND_H

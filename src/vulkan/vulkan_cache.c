@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_cache.c - compiled pipelines in the user's cache folder, so that the next run need not compile them.
 #define _POSIX_C_SOURCE 200809L
 #include "vulkan/vulkan_backend.h"

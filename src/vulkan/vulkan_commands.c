@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_commands.c - commands are remembered one after the other and run when someone wants to see what they did. A
 // step repeats those of the last one, so what was recorded for that is run again.
 #include "vulkan/vulkan_backend.h"

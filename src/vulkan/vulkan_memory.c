@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_memory.c - the world's buffers. The solver knows them by their device addresses, copies by their handles.
 #include "vulkan/vulkan_backend.h"
 

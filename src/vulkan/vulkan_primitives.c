@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_primitives.c - sort, scan and bounds as passes of shaders/solver. No pass needs workgroups to run at the same
 // time, and every result is the same in every run.
 #include "vulkan/vulkan_backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_programs.c - the kernels as compute pipelines. All worlds on a device share them.
 #include "vulkan/vulkan_backend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cuda_runtime.h - as much of the CUDA runtime as cuda/ uses, on the CPU: device memory is host memory, a launch is
 // a loop over blocks and threads, a stream has always finished. Tests run the CUDA backend's own code this way.
 // Memory that lavapipe exports is imported as the driver would (external_memory.h), and timeline semaphores, which it

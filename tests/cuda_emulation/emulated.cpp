@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // emulated.cpp - the CUDA backend compiled by the C++ compiler: this folder's headers stand before CUDA's.
 #include "../../cuda/cuda_primitives.cu"
 

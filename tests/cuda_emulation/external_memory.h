@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // external_memory.h - cudaImportExternalMemory and its kin for memory that Mesa's software Vulkan driver (lavapipe)
 // exports: there an opaque file descriptor is a file in memory with a header, the data behind it.
 #ifndef MOTE_CUDA_EMULATION_EXTERNAL_MEMORY_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // external_semaphore.h - cudaImportExternalSemaphore and its kin. Lavapipe exports no semaphores, so a timeline
 // semaphore is here a file in memory that holds its value, 64 bits, which both sides map. A stream runs its work at
 // once: a wait on it lasts until the other side has signalled, for at most a minute.

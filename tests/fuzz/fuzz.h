@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // fuzz.h - what the fuzz targets share. A target is a file with fuzz_target(): it hands bytes to one of Mote's readers
 // and says whether they were taken. Whatever the bytes are, the reader must give a result or an error; a crash, a
 // sanitizer's report, a leak or a hang is a finding. With clang a target becomes a libFuzzer program (preset fuzz,

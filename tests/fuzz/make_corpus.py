@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes tests/fuzz/corpus: small valid files of every format that the fuzz targets read, made here from nothing, so
 that they can be changed and made again. What a fuzzer found is kept beside them under a name of its own. Saved states
 and OpenVDB files are made by make_seeds.c when the targets are built. make_corpus.py FOLDER"""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // make_seeds.c - what the fuzz targets begin with of formats that only Mote writes, or that change with it: a saved
 // state of tests/fuzz/state.json and an OpenVDB file. make_seeds FOLDER, which must hold the folders state and vdb.
 #include "fuzz.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes the words of a scene file, from its schema, as a dictionary of libFuzzer. make_words.py SCHEMA OUTPUT"""
 import json
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh.c - mesh files; FUZZ_FORMAT is the extension. Whatever assimp does with one in its child process, the parent has
 // a mesh that holds what it promises, or an error.
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mesh_answer.c - what the child process that imports a mesh sends to its parent: a child that a file has taken over
 // can send anything.
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // picture.c - picture files from memory. The targets png, hdr and exr are this file, each with a corpus of its own: the
 // format is told by the first bytes.
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // replay.c - runs a fuzz target without libFuzzer: every file of its corpus, then mutations of them, always the same
 // ones in the same order, until the time is over.
 // TARGET [--seconds S] [--seed N] [--words FILE] [--crash FILE] FILE|FOLDER...

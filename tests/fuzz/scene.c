@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scene.c - scene files, with an override: what follows a first line "--set PATH=VALUE" is the scene.
 #include "fuzz.h"
 #include "scene/keys.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // script.c - scripts of the viewer, played into a window of SDL's dummy driver without solver or renderer: each turn
 // of the loop counts as a frame shown. What events do to the viewer is for tools/soak-viewer.
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // settings.c - the viewer's settings file. What is read can be written, and what is written can be read.
 #include "fuzz.h"
 #include "viewer/settings.h"

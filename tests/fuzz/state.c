@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // state.c - saved states of tests/fuzz/state.json. Checksums would turn nearly every change away at the door, so each
 // input is also read with its checksums and its scene's hash made right; a state that is taken runs for a frame.
 #include "fuzz.h"

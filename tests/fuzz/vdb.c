@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vdb.c - distance fields from OpenVDB files.
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // drop.c - a program that uses Mote from outside: drops a block of water into a box and looks at what comes of it.
 #include <mote.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_faults.c - a Vulkan layer that makes a device worse than it is, for tests: no driver here lacks a feature,
 // runs out of memory or is lost on demand. MOTE_VULKAN_FAULTS says what goes wrong, as KEY=VALUE with commas between:
 //

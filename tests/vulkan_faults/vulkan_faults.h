@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // vulkan_faults.h - what the layer of vulkan_faults.c tells tests in the same process.
 #ifndef MOTE_TESTS_VULKAN_FAULTS_H
 #define MOTE_TESTS_VULKAN_FAULTS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What `cmake --install` gives: the command, both libraries, the headers, a CMake package, a pkg-config file, scenes,
 # compiled shaders and the licence. Nothing installed names a folder of this machine, so the result can be moved.
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // collider/coupling.h - what particles do to shapes that have a mass (DYV section 5.3).
 //
 // DYVERSO sums up the momentum that colliding particles lose and gives it to the body when the step ends. Light bodies

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // distance.h - signed distances of planes, boxes, spheres, capsules, convex hulls and distance fields.
 #ifndef MOTE_KERNELS_DISTANCE_H
 #define MOTE_KERNELS_DISTANCE_H

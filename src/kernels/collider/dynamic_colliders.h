@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // dynamic_colliders.h - the motion of shapes that have a mass: rigid bodies that particles drive (DYV section 5.3,
 // collider/coupling.h), and their contacts with one another and with all other shapes, at sample points of their
 // surfaces.

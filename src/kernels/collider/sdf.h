@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sdf.h - distance fields in the kernels: the walk down a NanoVDB tree (Museth 2013, 2021), and what belongs to the
 // nearest triangle of the mesh it was made from (DYV section 5.2, fig. 10).
 //

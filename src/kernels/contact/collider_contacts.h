@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // collider_contacts.h - contacts between particles and shapes, with friction at the position level (UPP eq. 22-24) and
 // a sweep, so that no speed and no step size takes a particle through a wall.
 //

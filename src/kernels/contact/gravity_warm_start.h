@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // gravity_warm_start.h - what carried a grain in the last step begins to carry it in the next one: a warm start of
 // contacts. Few iterations of Jacobi carry a weight up through few layers, and what lies above them falls until it is
 // caught; a pile at rest that begins with most of its weight carried needs them for the rest only. All weights shrink

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // material.h - with what friction, restitution and adhesion particles touch.
 #ifndef MOTE_KERNELS_MATERIAL_H
 #define MOTE_KERNELS_MATERIAL_H

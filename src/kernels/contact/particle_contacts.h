@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // particle_contacts.h - contacts between solid particles, and of solid with liquid ones, with friction at the position
 // level (UPP sections 5.1, 6.1 and 7.1). Each particle gathers over its neighbours (UPP Algorithm 2).
 #ifndef MOTE_KERNELS_PARTICLE_CONTACTS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // stacking.h - how high above the shape they stand on solids are, along their contacts (UPP section 5.2): for stacks
 // that do not stand on one ground. Each step takes the heights of the last one further by one contact, or one body.
 #ifndef MOTE_KERNELS_STACKING_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // boundary_density.h - what shapes count in the density of a liquid, as if they were filled with its rest lattice.
 //
 // UPP eq. 27 counts the particles of solids; shapes have none. A particle at a wall lacks the neighbours that it would

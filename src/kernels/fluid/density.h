@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // fluid/density.h - the density constraint of position-based fluids: bilateral with constraint force mixing (PBF eq.
 // 11) or unilateral with the rest lattice's denominator (UPP eq. 26, section 7.1.1), weighted by inverse mass.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sph_kernels.h - the smoothing kernels of SPH (Mueller 2003), without their norms: poly6_scale and spiky_scale, or
 // the same divided by the rest density, are applied once to a sum.
 #ifndef MOTE_KERNELS_SPH_KERNELS_H

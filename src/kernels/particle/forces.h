@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // particle/forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave,
 // over the step.
 #ifndef MOTE_KERNELS_FORCES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // integrate.h - external forces and the candidate positions (UPP Algorithm 1, lines 1-5).
 #ifndef MOTE_KERNELS_INTEGRATE_H
 #define MOTE_KERNELS_INTEGRATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // particle/watch.h - whether a step has made energy out of nothing, and whether particles have left the bounds.
 //
 // Constraints only pass momentum on or take energy away; what adds energy is the motion of colliders, whose work is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // mass_splitting.h - among how many contacts a rigid body's mass is split.
 //
 // All contacts of an iteration are solved at once, each as if the others were not there, so each may use a share of the

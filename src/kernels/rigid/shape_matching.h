@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shape_matching.h - an iteration of shape matching and the end of a body's step (UPP sections 4.5, 5 and 5.3).
 #ifndef MOTE_KERNELS_SHAPE_MATCHING_H
 #define MOTE_KERNELS_SHAPE_MATCHING_H

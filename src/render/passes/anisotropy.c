@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // anisotropy.c - an ellipsoid a particle (shaders/render/anisotropy.comp).
 #include "passes/anisotropy.h"
 #include "render/renderer.h"

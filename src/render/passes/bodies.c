@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // bodies.c - meshes and grains: what is nearest at each sample, with its material and normal, for the scene pass to
 // light once a pixel and surface. What is to be lit like them is drawn after this pass and before that one, into the
 // same images, without clearing them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // clear.c - empties what the splats then fill: no depth, nobody in front.
 #include "render/renderer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // composite.c - the liquid shaded in front of the scene (shaders/render/composite.comp).
 #include "passes/composite.h"
 #include "render/renderer.h"

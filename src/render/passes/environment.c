@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // environment.c - the sky as a map around the scene, and nine numbers a colour for the light that comes from it. Made
 // anew only when something that it shows has changed.
 #include "passes/environment.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // far_glass.c - the far sides of glass, over the scene (passes/panes.c): the liquid in front of them refracts both.
 #include "render/passes/panes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // finish.c - the last touches in the buffer that the host reads: edges smoothed (shaders/render/finish.comp), a debug
 // view's legend on top (legend.comp).
 #include "passes/finish.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // finish.h - what the last passes agree on.
 #ifndef MOTE_RENDER_PASSES_FINISH_H
 #define MOTE_RENDER_PASSES_FINISH_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // glass.c - the near sides of glass, over the liquid (passes/panes.c).
 #include "render/passes/panes.h"
 

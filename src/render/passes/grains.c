@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains.c - the nearest grain at every pixel, for the scene pass to shade: an invocation a grain, with atomics
 // (shaders/render/grains.comp). One way for all devices: grains are small on the screen.
 #include "render/passes/grains.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // grains.h - the steps of shaders/render/grains.comp.
 #ifndef MOTE_RENDER_PASSES_GRAINS_H
 #define MOTE_RENDER_PASSES_GRAINS_H

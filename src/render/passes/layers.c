@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // layers.c - depth, normal, thickness and id of the last picture for the host (shaders/render/layers.comp).
 #include "passes/layers.h"
 #include "render/renderer.h"

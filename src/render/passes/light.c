@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // light.c - the liquid as the sun sees it: where it begins and how much light it takes away, for its shadow.
 #include "passes/light.h"
 #include "render/renderer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // lines.c - colliders and meshes as wire frames: those that look so, and all colliders in the colliders view.
 #include "passes/lines.h"
 #include "render/renderer.h"

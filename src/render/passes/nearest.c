@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 #include "render/passes/nearest.h"
 
 MoteResult nearest_create(MoteRenderer *renderer, const char *shader, uint32_t first_step, Nearest *out)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // nearest.h - the steps of shaders/render/nearest.glsl: which of many ellipsoids is the nearest at each pixel.
 #ifndef MOTE_RENDER_PASSES_NEAREST_H
 #define MOTE_RENDER_PASSES_NEAREST_H

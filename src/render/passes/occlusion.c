@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // occlusion.c - less of the sky's light where grains and bodies stand in its way (shaders/render/occlusion.comp). Only
 // where there are some: what is near a collider is darkened by the collider's exact shape.
 #include "passes/occlusion.h"

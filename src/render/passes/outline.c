@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // outline.c - dark lines around liquid and solids and along their creases, picture.outline pixels wide
 // (shaders/render/outline.comp). In the finished picture alone: the colours of debug views are to be read off.
 #include "passes/outline.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // With several samples a pixel, panes are drawn into an image of their own, and its mean goes over the picture: what
 // glass lets through is all but the same for all samples of a pixel, and so little is taken from it that no edge shows
 // where it is not.

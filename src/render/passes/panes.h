@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // panes.h - one side of everything that is glass, over an image: what the passes far_glass and glass share.
 #ifndef MOTE_RENDER_PASSES_PANES_H
 #define MOTE_RENDER_PASSES_PANES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // resolve.c - the scene's samples become the one light, depth and normal a pixel that all passes behind it work with
 // (shaders/render/resolve.frag). Where there is one sample a pixel, the scene pass has drawn them already.
 #include "render/renderer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // scene.c - everything but the liquid and glass: the light of what the bodies pass drew, solid colliders, then planes,
 // the ground among them, and the sky behind them. With several samples a pixel where solids have edges, else with one.
 #include "passes/scene.h"

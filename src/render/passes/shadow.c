@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // shadow.c - the solids as the sun sees them. Glass lets light through, planes have no end: an infinite wall would put
 // out the sun. Also fills the buffers of all shapes, which later passes draw from.
 #include "render/renderer.h"

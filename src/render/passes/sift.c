@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // sift.c - which solid particles are drawn as spheres: grains, and the members of bodies without a mesh; and how the
 // sun sees them (shaders/render/grains.comp).
 #include "passes/grains.h"

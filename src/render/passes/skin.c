@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // skin.c - instances of meshes in the world (shaders/render/skin.comp): those of bodies follow their members, the
 // others their pose. Once a picture, for every pass that draws them.
 #include "passes/skin.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // splat.c - the nearest ellipsoid at every pixel, by whichever of two ways suits the device: an invocation a particle
 // with atomics (2 to 3 times faster on software devices), or a quad a particle, which GPUs are made for.
 #include "render/passes/nearest.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // thickness.c - how much liquid a ray passes through (shaders/render/thickness.comp): particles into a pyramid, then
 // its levels from the coarsest to the finest.
 #include "passes/thickness.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // tonemap.c - the mean of the samples through exposure, saturation and a filmic curve (shaders/render/tonemap.comp):
 // into `pixels`, or into `display` where the finish pass has edges to smooth.
 #include "passes/tonemap.h"

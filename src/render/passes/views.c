@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // views.c - debug views: particles lit and coloured by a value, or an image of the surface passes as colours
 // (shaders/render/views.comp). Also what range of values the colours stand for.
 #include "passes/views.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // views.h - what the views pass tells others.
 #ifndef MOTE_RENDER_PASSES_VIEWS_H
 #define MOTE_RENDER_PASSES_VIEWS_H

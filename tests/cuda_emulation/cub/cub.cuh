@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // cub.cuh - serial twins of the CUB calls that cuda/ makes, with the same calling convention: the first call, with
 // a null address, only asks for the size of the temporary memory.
 #ifndef MOTE_CUDA_EMULATION_CUB_H
