@@ -125,15 +125,21 @@ static MoteArray make_array(const MoteWorld *world, const void *address, size_t 
     };
 }
 
+// Elements of an array that a renderer reads. The end that a scan has behind the particles is no one's.
+static uint64_t drawn_elements(const MoteWorld *world, Capacity kind)
+{
+    const uint64_t elements = world_elements(world, kind, world->view.particle_count);
+    return kind == CAPACITY_PARTICLES_AND_ONE ? elements - 1 : elements;
+}
+
 static void list_arrays(const MoteWorld *world, MoteRenderView *out)
 {
-    const uint32_t particles = world->view.particle_count;
 #undef RENDERED_RENDER
 #undef RENDERED_PRIVATE
 #define RENDERED_PRIVATE(type, name, kind)
 #define RENDERED_RENDER(type, name, kind)                                                                              \
-    out->name = make_array(world, world->view.name, sizeof(type), world_elements(world, CAPACITY_##kind, particles),   \
-                           CAPACITY_##kind);
+    out->name =                                                                                                        \
+        make_array(world, world->view.name, sizeof(type), drawn_elements(world, CAPACITY_##kind), CAPACITY_##kind);
 #define BUFFER(type, name, capacity, order, keep, render) RENDERED_##render(type, name, capacity)
 #include "kernels/data.def"
 }
