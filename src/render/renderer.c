@@ -2,6 +2,7 @@
 #include "render/frame.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "render/shaders.h"
 #include <math.h>
 #include <stdio.h>
@@ -341,7 +342,8 @@ static MoteResult create_passes(MoteRenderer *renderer)
 {
     MoteResult result = MOTE_OK;
     for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
-        result = pass_creates[p](renderer, &renderer->states[p]);
+        result = stop_check(); // drivers take seconds to compile them all
+        result = result == MOTE_OK ? pass_creates[p](renderer, &renderer->states[p]) : result;
     }
     return result;
 }
@@ -419,7 +421,10 @@ static MoteResult rebuild_passes(MoteRenderer *renderer)
 {
     destroy_passes(renderer);
     destroy_images(renderer);
-    return create_passes(renderer);
+    MoteStopCallback *before = stop_hold(); // a renderer has all its passes
+    const MoteResult result = create_passes(renderer);
+    stop_release(before);
+    return result;
 }
 
 // Adds a copy of the shader to the table, in place of one of its name.
