@@ -44,9 +44,9 @@ typedef enum MoteResult {
 MOTE_API const char *mote_error_message(void);
 
 // Long calls of this thread ask `asks`, between two kernels or so, whether they are to end: loading scenes, making
-// fields and simulations, steps and frames, pictures of many samples. Once it says true they return MOTE_ERROR_STOPPED,
-// soon. It must be quick, and threads of Mote's own may ask it, too. NULL, as at first: nobody is asked; calls that are
-// to be done although it would say true need that. Of what was to be made nothing is there then.
+// fields, simulations and renderers, steps and frames, pictures of many samples. Once it says true they return
+// MOTE_ERROR_STOPPED, soon. It must be quick, and threads of Mote's own may ask it, too. NULL, as at first: nobody is
+// asked; calls that are to be done although it would say true need that. Of what was to be made nothing is there then.
 // mote_simulation_advance_frame leaves the simulation as it was before the call, or goes on to the frame's end where
 // that is near. A world stopped within mote_world_steps can only be destroyed. What a device is at cannot be stopped:
 // `asks` is asked every 50 ms then, and the call returns when the device is done. A program that is to end sooner than

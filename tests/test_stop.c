@@ -205,6 +205,22 @@ static void pictures_stop_between_their_samples(void **state)
     end_renderer(drawing.renderer);
 }
 
+// Drivers compile for seconds.
+static void renderers_are_made_or_not_there(void **state)
+{
+    (void)state;
+    for (uint32_t patience = 0; patience < 12; patience = 3 * patience + 1) {
+        const MoteRendererOptions options = {.device = MOTE_DEVICE_AUTO};
+        Asking asking = {.patience = patience};
+        MoteRenderer *renderer;
+        mote_stop_when(ask, &asking);
+        const MoteResult result = mote_renderer_create(&options, &renderer);
+        mote_stop_when(NULL, NULL);
+        expect_stopped(result);
+        assert_null(renderer);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
 #define ON(test, backend)                                                                                              \
     {                                                                                                                  \
@@ -229,6 +245,7 @@ int main(void)
         ON_EVERY_BACKEND(steps_stop_and_the_world_can_be_destroyed),
         TEST(simulations_are_made_or_not_there),
         TEST(meshes_stop_between_their_parts),
+        TEST(renderers_are_made_or_not_there),
         TEST(pictures_stop_between_their_samples),
     };
     // A device's pipelines are compiled once for all its worlds, and go with the last of them.

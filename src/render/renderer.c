@@ -3,6 +3,7 @@
 #include "render/frame.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "render/shaders.h"
 #include <math.h>
 #include <stdio.h>
@@ -205,7 +206,8 @@ static MoteResult create_passes(MoteRenderer *renderer)
     MoteResult result = MOTE_OK;
     for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
         const Pass *pass = passes[p];
-        if (pass->state_bytes > 0) {
+        result = stop_check(); // drivers take seconds to compile them all
+        if (result == MOTE_OK && pass->state_bytes > 0) {
             renderer->states[p] = calloc(1, pass->state_bytes);
             result = renderer->states[p] != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for a pass");
         }
@@ -294,7 +296,10 @@ static MoteResult rebuild_passes(MoteRenderer *renderer)
 {
     destroy_passes(renderer);
     destroy_images(renderer);
-    return create_passes(renderer);
+    MoteStopCallback *before = stop_hold(); // a renderer has all its passes
+    const MoteResult result = create_passes(renderer);
+    stop_release(before);
+    return result;
 }
 
 // Adds a copy of the shader to the table, in place of one of its name.
