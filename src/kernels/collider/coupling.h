@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collider/coupling.h - what particles do to shapes that have a mass (DYV section 5.3).
+// coupling.h - what particles do to shapes that have a mass (DYV section 5.3).
 //
 // DYVERSO sums up the momentum that colliding particles lose and gives it to the body when the step ends. Light bodies
 // cannot bear that: all the water below a ball would stop it, each drop as if it were alone. So a contact is solved

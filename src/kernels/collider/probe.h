@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collider/probe.h - how far any points are from the nearest shape: what users ask of a world, and what a scene is
+// probe.h - how far any points are from the nearest shape: what users ask of a world, and what a scene is
 // filled by.
 #ifndef MOTE_KERNELS_PROBE_H
 #define MOTE_KERNELS_PROBE_H

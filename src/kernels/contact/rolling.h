@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// contact/rolling.h - grains that roll: a spin a grain, kept in the channel "spin", where some material's rolling
+// rolling.h - grains that roll: a spin a grain, kept in the channel "spin", where some material's rolling
 // friction is below 1. A grain has the inertia 2/5 m R^2 of a ball.
 //
 // Friction acts where surfaces touch, and there a ball gives way by its turning, too: of what it slips, 2/7 is taken

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// contact/spins.h - the spins of rolling grains at the end of a step: what they slip against their neighbours and
+// spins.h - the spins of rolling grains at the end of a step: what they slip against their neighbours and
 // shapes is turned into spin, and rolling friction takes its share.
 #ifndef MOTE_KERNELS_SPINS_H
 #define MOTE_KERNELS_SPINS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fluid/density.h - the density constraint of position-based fluids: bilateral with constraint force mixing (PBF eq.
+// density.h - the density constraint of position-based fluids: bilateral with constraint force mixing (PBF eq.
 // 11) or unilateral with the rest lattice's denominator (UPP eq. 26, section 7.1.1), weighted by inverse mass.
 //
 // Density is a number density over that of the rest lattice, so fluids of different mass share one constraint and

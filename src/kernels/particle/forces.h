@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// particle/forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave,
+// forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave,
 // over the step.
 #ifndef MOTE_KERNELS_FORCES_H
 #define MOTE_KERNELS_FORCES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// particle/neighbours.h - spatial order and neighbour lists over an unbounded domain (DYV section 6.2): 64-bit Z-order
+// neighbours.h - spatial order and neighbour lists over an unbounded domain (DYV section 6.2): 64-bit Z-order
 // keys with 21 bits an axis, a compact table of the occupied cells found through a hash, and exact lists.
 #ifndef MOTE_KERNELS_NEIGHBOURS_H
 #define MOTE_KERNELS_NEIGHBOURS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// particle/velocity.h - velocities from positions, XSPH viscosity and vorticity confinement (PBF section 5; UPP
+// velocity.h - velocities from positions, XSPH viscosity and vorticity confinement (PBF section 5; UPP
 // Algorithm 1, lines 23-28). Sums over neighbours carry volume weights, so strengths do not depend on resolution.
 #ifndef MOTE_KERNELS_VELOCITY_H
 #define MOTE_KERNELS_VELOCITY_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// particle/watch.h - whether a step has made energy out of nothing, and whether particles have left the bounds.
+// watch.h - whether a step has made energy out of nothing, and whether particles have left the bounds.
 //
 // Constraints only pass momentum on or take energy away; what adds energy is the motion of colliders, whose work is
 // known: momentum given times how far the surface moved. So for every step
@@ -20,6 +20,7 @@
 #define MOTE_KERNELS_WATCH_H
 
 #include "data.h"
+#include "collider/dynamic_colliders.h"
 #include "contact/gravity_warm_start.h"
 #include "particle/integrate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rigid/bodies.h - rigid and deformable bodies by shape matching (UPP section 5, Mueller et al. 2005).
+// bodies.h - rigid and deformable bodies by shape matching (UPP section 5, Mueller et al. 2005).
 //
 // A soft cluster is fitted to its deformed particles, its rotation warm-started from the last one, and pulls them back
 // (UPP eq. 15 and 16). A rigid one is the limit in which particles never leave their places: contacts push its
