@@ -490,6 +490,8 @@ wait settled
 wait seconds 0.3
 key .
 wait settled
+wait seconds 0.3
+wait settled
 state $work/blown_$backend.json
 key F9
 wait settled
@@ -511,7 +513,9 @@ EOF
     is held_$backend 's["grabbed"] > 50'
     is thrown_$backend "s['bodies'] == begun_$backend['bodies'] + 1 and s['grabbed'] == 0"
     is poured_$backend "s['particles'] > thrown_$backend['particles'] + 100 and s['paused']"
-    is blown_$backend "s['frame'] == poured_$backend['frame'] + 2 and s['kinetic_energy'] > 2 * poured_$backend['kinetic_energy']"
+    # Blowing makes some 1,700 J of whatever there is; what was thrown before may have up to half of that.
+    is blown_$backend "s['frame'] == poured_$backend['frame'] + 2"
+    is blown_$backend "s['kinetic_energy'] > poured_$backend['kinetic_energy'] + 400"
     is loaded_$backend "s['frame'] == poured_$backend['frame'] and s['particles'] == poured_$backend['particles'] and s['error'] == ''"
     is followed_$backend 's["marks"] > 5 and "force_density" in s["inspected"] and "neighbours" in s["inspected"]'
     is reset_$backend "s['frame'] == 0 and s['particles'] == begun_$backend['particles'] and s['changes'] == 1 and s['error'] == ''"
