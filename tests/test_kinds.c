@@ -123,6 +123,27 @@ static void ignored_particles_do_not_count(void **state)
     assert_true(densities[1] == densities[0] && densities[2] > 1.5f * densities[0]);
 }
 
+// A drop and a grain that begin too near each other come apart to 0.9 spacings (LIQUID_REACH in solver/step.c), two
+// grains to solid_distance.
+static void liquid_and_solid_touch_at_their_distance(void **state)
+{
+    for (uint32_t k = 0; k < 2; k++) {
+        MoteSettings settings = solid_settings(0.1f);
+        settings.gravity = weightless;
+        settings.density_mode = MOTE_DENSITY_UNILATERAL;
+        settings.artificial_pressure = settings.viscosity = 0.0f;
+        MoteWorld *world = make_world(*state, &settings);
+        const MoteVec3 points[] = {{-0.02f, 1, 0}, {0.02f, 1, 0}};
+        add_points(world, points, 1, MOTE_PHASE(k == 0 ? MOTE_KIND_LIQUID : MOTE_KIND_GRAIN, 0));
+        add_points(world, points + 1, 1, MOTE_PHASE(MOTE_KIND_GRAIN, 1));
+        run_steps(world, 60, 1.0f / 120.0f);
+        const MoteParticleView view = read_view(world);
+        const double apart = fabs((double)view.positions[0] - (double)view.positions[4]);
+        expect_near(apart, k == 0 ? 0.09 : 0.1, 0.002, k == 0 ? "distance of drop and grain" : "distance of grains");
+        mote_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +151,7 @@ int main(void)
         ON_EVERY_BACKEND(only_grains_roll),
         ON_EVERY_BACKEND(ignored_particles_pass_through),
         ON_EVERY_BACKEND(ignored_particles_do_not_count),
+        ON_EVERY_BACKEND(liquid_and_solid_touch_at_their_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
