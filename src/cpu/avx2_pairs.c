@@ -75,6 +75,17 @@ typedef struct GrainSums {
     __m256 x, y, z, contacts;
 } GrainSums;
 
+// friction_share of eight contacts (kernels/contact/coulomb.h).
+static inline __m256 friction_shares(const Material *pair, __m256 sliding, __m256 load)
+{
+    const __m256 one = _mm256_set1_ps(1.0f), tiny = _mm256_set1_ps(1e-30f);
+    const __m256 sticks =
+        _mm256_cmp_ps(sliding, _mm256_mul_ps(_mm256_set1_ps(pair->static_friction), load), _CMP_LT_OQ);
+    const __m256 kinetic = _mm256_mul_ps(_mm256_set1_ps(pair->kinetic_friction), load);
+    const __m256 limited = _mm256_min_ps(_mm256_div_ps(kinetic, _mm256_max_ps(sliding, tiny)), one);
+    return _mm256_blendv_ps(limited, one, sticks);
+}
+
 // pair_correction for eight neighbours that are grains like this one.
 static inline void add_grains(const MoteView *view, const Grain *grain, const uint *list, uint i, GrainSums *sums)
 {
@@ -120,12 +131,7 @@ static inline void add_grains(const MoteView *view, const Grain *grain, const ui
     const __m256 tx = _mm256_fnmadd_ps(nx, along, rx), ty = _mm256_fnmadd_ps(ny, along, ry),
                  tz = _mm256_fnmadd_ps(nz, along, rz);
     const __m256 sliding = _mm256_sqrt_ps(dot_eight(tx, ty, tz));
-    const __m256 sticks =
-        _mm256_cmp_ps(sliding, _mm256_mul_ps(_mm256_set1_ps(grain->pair.static_friction), depth), _CMP_LT_OQ);
-    const __m256 limited = _mm256_min_ps(
-        _mm256_div_ps(_mm256_mul_ps(_mm256_set1_ps(grain->pair.kinetic_friction), depth), _mm256_max_ps(sliding, tiny)),
-        one);
-    const __m256 held = _mm256_mul_ps(_mm256_blendv_ps(limited, one, sticks), share);
+    const __m256 held = _mm256_mul_ps(friction_shares(&grain->pair, sliding, depth), share);
     sums->x = _mm256_fnmadd_ps(tx, held, sums->x);
     sums->y = _mm256_fnmadd_ps(ty, held, sums->y);
     sums->z = _mm256_fnmadd_ps(tz, held, sums->z);
@@ -153,8 +159,7 @@ static Grain grains_of(const MoteView *view, uint phase)
         .pair = pair_material(view, phase, phase),
         .scaled = view->stack_scaling > 0.0f,
     };
-    grain.rubs = view->stabilizing == 0u && view->velocity_friction == 0u &&
-                 (grain.pair.static_friction > 0.0f || grain.pair.kinetic_friction > 0.0f);
+    grain.rubs = view->stabilizing == 0u && view->velocity_friction == 0u && has_friction(grain.pair);
     return grain;
 }
 

@@ -11,9 +11,11 @@
 #include "collider/probe.h"
 #include "collider/sdf.h"
 #include "contact/collider_contacts.h"
+#include "contact/coulomb.h"
 #include "contact/gravity_warm_start.h"
 #include "contact/material.h"
 #include "contact/particle_contacts.h"
+#include "contact/restitution.h"
 #include "contact/rolling.h"
 #include "contact/spins.h"
 #include "contact/stacking.h"
@@ -27,6 +29,8 @@
 #include "particle/watch.h"
 #include "rigid/bodies.h"
 #include "rigid/mass_splitting.h"
+#include "rigid/plasticity.h"
+#include "rigid/rigid_contacts.h"
 #include "rigid/shape_matching.h"
 
 #endif

@@ -31,8 +31,8 @@ FUNCTION vec3 dynamic_centre(VIEW_COMMA uint row, Shape shape)
 FUNCTION float shape_softness(VIEW_COMMA uint row, Shape shape, vec3 p, vec3 direction)
 {
     const Cluster body = LOAD(dynamic_bodies, row);
-    const vec3 turning = v3_cross(v3_sub(p, dynamic_centre(VIEW_HERE_COMMA row, shape)), direction);
-    return 1.0f / body.mass + v3_dot(turning, inverse_inertia_times(body, shape.rotation, turning));
+    const vec3 arm = v3_sub(p, dynamic_centre(VIEW_HERE_COMMA row, shape));
+    return inverse_effective_mass(body, shape.rotation, arm, direction);
 }
 
 // The same of the share that one of its contacts with particles has.

@@ -9,12 +9,12 @@
 #include "collider/coupling.h"
 #include "collider/distance.h"
 #include "contact/collider_contacts.h"
+#include "contact/coulomb.h"
 #include "contact/material.h"
 #include "rigid/bodies.h"
-#include "rigid/shape_matching.h"
+#include "rigid/rigid_contacts.h"
 
-#define MEET_SWEEPS   2u // over all pairs of shapes, there and back
-#define BOUNCE_SWEEPS 4u // of their velocities
+#define MEET_SWEEPS 2u // over all pairs of shapes, there and back
 
 // ---- Poses -------------------------------------------------------------------------------------------------
 
@@ -207,26 +207,22 @@ FUNCTION void rub_shapes(VIEW_COMMA uint a, uint b, vec3 p, vec3 normal, float l
 {
     const Shape one = LOAD(shapes, a);
     const Shape other = LOAD(shapes, b);
-    const float holds = combine(one.static_friction, other.static_friction, one.combine, other.combine);
-    const float slides = combine(one.kinetic_friction, other.kinetic_friction, one.combine, other.combine);
-    if (holds <= 0.0f && slides <= 0.0f) {
+    const Material pair = shape_pair_material(one, other);
+    if (!has_friction(pair)) {
         return;
     }
     // How far the two points that are at p now have moved apart in the step.
     const vec3 motion =
         v3_sub(from_shape_at_start(other, to_shape(other, p)), from_shape_at_start(one, to_shape(one, p)));
-    const vec3 sliding = v3_mul(v3_add_scaled(motion, normal, -v3_dot(motion, normal)), PARAMETER(motion_mask));
+    const vec3 sliding = v3_mul(tangential(motion, normal), PARAMETER(motion_mask));
     const float distance = v3_length(sliding);
-    if (distance < 1e-12f) {
+    if (distance < NO_SLIDING) {
         return;
     }
     const vec3 direction = v3_scale(sliding, -1.0f / distance);
     const float give = softness_or_none(VIEW_HERE_COMMA LOAD(dynamic_rows, a), one, p, direction) +
                        softness_or_none(VIEW_HERE_COMMA LOAD(dynamic_rows, b), other, p, direction);
-    float held = distance / give;
-    if (held > holds * load) {
-        held = min_f32(held, slides * load);
-    }
+    const float held = limited_friction(pair, distance / give, load);
     push_shape_at(VIEW_HERE_COMMA a, b, p, v3_scale(direction, held));
     push_shape_at(VIEW_HERE_COMMA b, a, p, v3_scale(direction, -held));
 }
@@ -248,8 +244,9 @@ FUNCTION void meet_samples(VIEW_COMMA uint a, uint b)
         }
         const vec3 normal = v3_mul(rotate(other.rotation, v3_from_v4(way_out)), PARAMETER(motion_mask));
         const vec3 at = v3_add_scaled(p, normal, -point.w);
-        const float load = way_out.w / (softness_or_none(VIEW_HERE_COMMA row_a, one, at, normal) +
-                                        softness_or_none(VIEW_HERE_COMMA row_b, other, at, normal));
+        const float give = softness_or_none(VIEW_HERE_COMMA row_a, one, at, normal) +
+                           softness_or_none(VIEW_HERE_COMMA row_b, other, at, normal);
+        const float load = normal_load(0.0f, way_out.w, give);
         push_shape_at(VIEW_HERE_COMMA a, b, at, v3_scale(normal, load));
         push_shape_at(VIEW_HERE_COMMA b, a, at, v3_scale(normal, -load));
         if (PARAMETER(stabilizing) == 0u) {
@@ -325,128 +322,6 @@ KERNEL(finish_shapes)
         motion.spin = inverse_inertia_times(body, shape.rotation, motion.momentum);
     }
     STORE(dynamic_motions, i, motion);
-}
-
-// Changes a shape's velocities by momentum at `p` (kg m/s).
-FUNCTION void kick_shape(VIEW_COMMA uint row, Shape shape, vec3 moment, vec3 momentum)
-{
-    const Cluster body = LOAD(dynamic_bodies, row);
-    Motion motion = LOAD(dynamic_motions, row);
-    motion.velocity = v3_add_scaled(motion.velocity, momentum, 1.0f / body.mass);
-    motion.momentum = v3_add(motion.momentum, moment);
-    motion.spin = inverse_inertia_times(body, shape.rotation, motion.momentum);
-    STORE(dynamic_motions, row, motion);
-}
-
-// What particles that bounced off gave (update_velocity).
-KERNEL(kick_shapes)
-{
-    const vec4 given = shape_push_sum(VIEW_HERE_COMMA i, 0u);
-    if (given.w > 0.0f && LOAD(dynamic_motions, i).asleep == 0u) {
-        const float scale = -1.0f / PARAMETER(time_step);
-        const vec3 moment = v3_scale(v3_from_v4(shape_push_sum(VIEW_HERE_COMMA i, 1u)), scale);
-        kick_shape(VIEW_HERE_COMMA i, LOAD(shapes, LOAD(dynamic_shapes, i)), moment,
-                   v3_scale(v3_from_v4(given), scale));
-    }
-}
-
-// How fast a shape's point at p moved in the step: as it was predicted to, or at its end.
-FUNCTION vec3 point_velocity(VIEW_COMMA uint index, Shape shape, vec3 p, bool predicted_one)
-{
-    const uint row = LOAD(dynamic_rows, index);
-    const float rate = 1.0f / PARAMETER(time_step);
-    if (row == NONE) {
-        return v3_scale(v3_sub(p, from_shape_at_start(shape, to_shape(shape, p))), rate);
-    }
-    const Motion motion = LOAD(dynamic_motions, row);
-    const vec3 arm = v3_sub(p, dynamic_centre(VIEW_HERE_COMMA row, shape));
-    if (predicted_one) {
-        const vec3 spin = v3_scale(angle_between(motion.start_rotation, motion.aim_rotation), rate);
-        const vec3 velocity = v3_scale(v3_sub(motion.aim_centre, motion.start_centre), rate);
-        return v3_add(velocity, v3_cross(spin, arm));
-    }
-    return v3_add(motion.velocity, v3_cross(motion.spin, arm));
-}
-
-// Where a shape was predicted to be; one that users move is where it is.
-FUNCTION Shape aimed_shape(VIEW_COMMA uint index)
-{
-    const uint row = LOAD(dynamic_rows, index);
-    const Shape shape = LOAD(shapes, index);
-    if (row == NONE) {
-        return shape;
-    }
-    const Motion motion = LOAD(dynamic_motions, row);
-    return posed_shape(VIEW_HERE_COMMA row, shape, motion.aim_centre, motion.aim_rotation);
-}
-
-// At sample points that were going to go in, the velocities become those that restitution asks for: none
-// along the normal, where it is zero. meet_samples corrects one point after the other and never takes a push back, so
-// it may leave a speed either way (Mueller et al. 2020, "Detailed Rigid Body Simulation with Extended Position Based
-// Dynamics", section 3.6).
-FUNCTION void bounce_samples(VIEW_COMMA uint a, uint b)
-{
-    const uvec2 range = LOAD(sample_ranges, a);
-    const uint row_a = LOAD(dynamic_rows, a);
-    const uint row_b = LOAD(dynamic_rows, b);
-    const Shape one = LOAD(shapes, a);
-    const Shape other = LOAD(shapes, b);
-    const Shape aimed_one = aimed_shape(VIEW_HERE_COMMA a);
-    const Shape aimed_other = aimed_shape(VIEW_HERE_COMMA b);
-    const float restitution = combine(one.restitution, other.restitution, one.combine, other.combine);
-    for (uint k = range.x; k < range.y; k++) {
-        const vec4 point = LOAD(shape_samples, k);
-        const vec3 aimed = to_shape(aimed_other, from_shape(aimed_one, v3_from_v4(point)));
-        const vec4 way_out = penetration(VIEW_HERE_COMMA aimed_other, aimed, point.w);
-        if (way_out.w <= 0.0f) {
-            continue;
-        }
-        const vec3 p = from_shape(one, v3_from_v4(point));
-        const vec3 normal = v3_mul(rotate(aimed_other.rotation, v3_from_v4(way_out)), PARAMETER(motion_mask));
-        const vec3 at = v3_add_scaled(p, normal, -point.w);
-        const float approach = v3_dot(v3_sub(point_velocity(VIEW_HERE_COMMA a, one, at, true),
-                                             point_velocity(VIEW_HERE_COMMA b, other, at, true)),
-                                      normal);
-        if (approach >= 0.0f) {
-            continue;
-        }
-        const float leaving = v3_dot(v3_sub(point_velocity(VIEW_HERE_COMMA a, one, at, false),
-                                            point_velocity(VIEW_HERE_COMMA b, other, at, false)),
-                                     normal);
-        const float wanted = approach < -PARAMETER(bounce_speed) ? -restitution * approach : 0.0f;
-        const float give = softness_or_none(VIEW_HERE_COMMA row_a, one, at, normal) +
-                           softness_or_none(VIEW_HERE_COMMA row_b, other, at, normal);
-        const vec3 momentum = v3_scale(normal, (wanted - leaving) / give);
-        if (row_a != NONE) {
-            const vec3 arm = v3_sub(at, dynamic_centre(VIEW_HERE_COMMA row_a, one));
-            kick_shape(VIEW_HERE_COMMA row_a, one, v3_cross(arm, momentum), momentum);
-            note_shape_work(VIEW_HERE_COMMA row_a, b,
-                            v3_dot(momentum, point_velocity(VIEW_HERE_COMMA b, other, at, false)));
-        }
-        if (row_b != NONE) {
-            const vec3 arm = v3_sub(at, dynamic_centre(VIEW_HERE_COMMA row_b, other));
-            kick_shape(VIEW_HERE_COMMA row_b, other, v3_cross(momentum, arm), v3_scale(momentum, -1.0f));
-            note_shape_work(VIEW_HERE_COMMA row_b, a,
-                            -v3_dot(momentum, point_velocity(VIEW_HERE_COMMA a, one, at, false)));
-        }
-    }
-}
-
-// The velocities of the step's end where shapes touch; one invocation, as meet_shapes.
-KERNEL(bounce_shapes)
-{
-    for (uint pass = i; pass < BOUNCE_SWEEPS; pass++) {
-        for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
-            const uint a = LOAD(dynamic_shapes, row);
-            for (uint b = 0u; b < PARAMETER(shape_count); b++) {
-                const uint other = LOAD(dynamic_rows, b);
-                if (b != a && (other == NONE || other > row) && may_meet(VIEW_HERE_COMMA a, b)) {
-                    bounce_samples(VIEW_HERE_COMMA a, b);
-                    bounce_samples(VIEW_HERE_COMMA b, a);
-                }
-            }
-        }
-    }
 }
 
 // The pose that the step ends with, for the next one to begin with.

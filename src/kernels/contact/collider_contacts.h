@@ -11,6 +11,7 @@
 #include "collider/coupling.h"
 #include "collider/distance.h"
 #include "collider/sdf.h"
+#include "contact/coulomb.h"
 #include "contact/material.h"
 #include "contact/rolling.h"
 #include "rigid/bodies.h"
@@ -81,6 +82,12 @@ FUNCTION vec3 carried_along(VIEW_COMMA Shape shape, vec3 p, vec3 start)
     return v3_add_scaled(from_shape(shape, to_shape_at_start(shape, start)), own, PARAMETER(time_step));
 }
 
+// Velocity of a shape's point by its poses: `local` in its frame, now at `p`.
+FUNCTION vec3 pose_velocity(VIEW_COMMA Shape shape, vec3 local, vec3 p)
+{
+    return v3_scale(v3_sub(p, from_shape_at_start(shape, local)), 1.0f / PARAMETER(time_step));
+}
+
 // What moving a collider did to a particle that it gave `momentum` (kg m: times a distance in the step), J. One that
 // has a mass passes on energy that is watched itself (watch.h), and is not noted.
 FUNCTION void note_collider_work(VIEW_COMMA uint i, Shape shape, vec3 momentum, vec3 p, vec3 start)
@@ -97,23 +104,17 @@ FUNCTION void note_collider_work(VIEW_COMMA uint i, Shape shape, vec3 momentum, 
 FUNCTION vec3 apply_friction(VIEW_COMMA uint i, Shape shape, Material pair, vec3 p, vec3 start, vec3 normal,
                              float depth)
 {
-    if (pair.static_friction <= 0.0f && pair.kinetic_friction <= 0.0f) {
+    if (!has_friction(pair)) {
         return p;
     }
     const vec3 motion = v3_sub(p, carried_along(VIEW_HERE_COMMA shape, p, start));
     const float rough = depth * surface_roughness(VIEW_HERE_COMMA shape, to_shape(shape, p));
-    vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
+    vec3 sliding = tangential(motion, normal);
     const bool turns = can_roll(VIEW_HERE_COMMA i);
     if (turns) {
         sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA i, normal, PARAMETER(margin) * PARAMETER(time_step)));
     }
     return v3_add_scaled(p, sliding, -slip_share(pair, v3_length(sliding), rough, turns));
-}
-
-// How far a particle that is a little beyond contact is drawn towards the shape, once a step.
-FUNCTION float adhesive_pull(VIEW_COMMA Material pair, float gap)
-{
-    return min_f32(pair.adhesion * PARAMETER(time_step) * PARAMETER(time_step), gap);
 }
 
 // Whether a box container has nothing to do with a particle at p, told by what little of the shape that takes: most of
@@ -256,7 +257,7 @@ KERNEL(solve_contacts)
                 const float gap = surface.w - margin;
                 if (gap > 0.0f && gap < PARAMETER(adhesion_range)) {
                     const vec3 away = rotate(shape.rotation, v3_from_v4(surface));
-                    p = v3_add_scaled(p, away, -adhesive_pull(VIEW_HERE_COMMA pair, gap));
+                    p = v3_add_scaled(p, away, -adhesion_limit(pair.adhesion, PARAMETER(time_step), gap));
                     moved = true;
                 }
             }
@@ -314,57 +315,6 @@ KERNEL(stabilize_contacts)
         STORE(positions, i, v4_from_v3(v3_add(v3_from_v4(position), shift), position.w));
         STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
     }
-}
-
-// Gives back a fraction of the normal speed at which a particle met a shape, and takes some of its sliding where
-// friction acts on velocities. `before` is the velocity it was predicted with, `after` the one the solver left it.
-FUNCTION vec3 bounce_off_shapes(VIEW_COMMA uint i, vec3 p, vec3 before, vec3 after)
-{
-    const float dt = PARAMETER(time_step);
-    const float margin = PARAMETER(margin);
-    const uint phase = LOAD(phases, i);
-    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
-        const Shape shape = LOAD(shapes, s);
-        const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
-        if (pair.restitution <= 0.0f && PARAMETER(velocity_friction) == 0u) {
-            continue;
-        }
-        const vec3 local = to_shape(shape, p);
-        const vec4 contact = penetration(VIEW_HERE_COMMA shape, local, margin * 1.01f + 1e-6f);
-        if (contact.w <= 0.0f) {
-            continue;
-        }
-        const vec3 normal = rotate(shape.rotation, v3_from_v4(contact));
-        const vec3 surface = v3_add_scaled(rotate(shape.rotation, surface_velocity(VIEW_HERE_COMMA shape, local)),
-                                           v3_sub(p, from_shape_at_start(shape, local)), 1.0f / dt);
-        const float approach = v3_dot(v3_sub(before, surface), normal);
-        const float leaving = v3_dot(v3_sub(after, surface), normal);
-        const float wanted = -pair.restitution * approach;
-        const vec3 unbounced = after;
-        const uint row = dynamic_row_of(VIEW_HERE_COMMA s);
-        float share = 1.0f;
-        if (row != NONE) { // the rest is the shape's
-            const float resists = LOAD(predicted, i).w;
-            share = resists / (resists + contact_softness(VIEW_HERE_COMMA row, shape, p, normal));
-        }
-        if (approach < -PARAMETER(bounce_speed) && leaving < wanted) {
-            after = v3_add_scaled(after, normal, (wanted - leaving) * share);
-        }
-        if (PARAMETER(velocity_friction) != 0u) {
-            const vec3 motion = v3_sub(after, surface);
-            const vec3 sliding = v3_add_scaled(motion, normal, -v3_dot(motion, normal));
-            after = v3_add_scaled(after, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
-        }
-        if (PARAMETER(colliders_move) != 0u && row == NONE && LOAD(predicted, i).w > 0.0f) {
-            const float work = v3_dot(v3_sub(after, unbounced), surface) / LOAD(predicted, i).w;
-            STORE(collider_work, i, LOAD(collider_work, i) + work);
-        }
-        if (row != NONE && PARAMETER(dynamic_bounce) != 0u && LOAD(predicted, i).w > 0.0f) {
-            const vec3 gained = v3_scale(v3_sub(after, unbounced), dt / LOAD(predicted, i).w);
-            after = note_shape_push(VIEW_HERE_COMMA i, row, gained) ? after : unbounced;
-        }
-    }
-    return after;
 }
 
 // Particles in contact leave their time on the wet maps of fields (DYV fig. 11). Whole numbers: the order of additions

@@ -53,6 +53,17 @@ FUNCTION float combine(float a, float b, uint rule_a, uint rule_b)
     return rule == COMBINE_MAXIMUM ? max_f32(a, b) : 0.5f * (a + b);
 }
 
+// What holds between two surfaces.
+FUNCTION Material combine_materials(Material a, Material b)
+{
+    Material pair = a;
+    pair.static_friction = combine(a.static_friction, b.static_friction, a.combine, b.combine);
+    pair.kinetic_friction = combine(a.kinetic_friction, b.kinetic_friction, a.combine, b.combine);
+    pair.restitution = combine(a.restitution, b.restitution, a.combine, b.combine);
+    pair.adhesion = combine(a.adhesion, b.adhesion, a.combine, b.combine);
+    return pair;
+}
+
 // What holds between two particles. A liquid meets solids with its own coefficients: a wet stone drags no water along
 // but by viscosity.
 FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
@@ -65,43 +76,35 @@ FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
     if (has_density(phase_b)) {
         return b;
     }
-    Material pair = a;
-    pair.static_friction = combine(a.static_friction, b.static_friction, a.combine, b.combine);
-    pair.kinetic_friction = combine(a.kinetic_friction, b.kinetic_friction, a.combine, b.combine);
-    pair.restitution = combine(a.restitution, b.restitution, a.combine, b.combine);
-    pair.adhesion = combine(a.adhesion, b.adhesion, a.combine, b.combine);
-    return pair;
+    return combine_materials(a, b);
+}
+
+FUNCTION Material material_of_shape(Shape shape)
+{
+    Material own = {shape.static_friction,
+                    shape.kinetic_friction,
+                    shape.restitution,
+                    shape.adhesion,
+                    ROLLING_NEVER,
+                    shape.combine,
+                    0u,
+                    0u};
+    return own;
 }
 
 // What holds between a particle and a shape. A liquid has nothing of its own to combine the shape's with.
 FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
 {
-    Material pair = {shape.static_friction,
-                     shape.kinetic_friction,
-                     shape.restitution,
-                     shape.adhesion,
-                     ROLLING_NEVER,
-                     shape.combine,
-                     0u,
-                     0u};
+    const Material pair = material_of_shape(shape);
     if (MAY_HAVE(SOLIDS) && !has_density(phase) && PARAMETER(material_count) != 0u) {
-        const Material own = material_of(VIEW_HERE_COMMA phase);
-        pair.static_friction = combine(own.static_friction, pair.static_friction, own.combine, shape.combine);
-        pair.kinetic_friction = combine(own.kinetic_friction, pair.kinetic_friction, own.combine, shape.combine);
-        pair.restitution = combine(own.restitution, pair.restitution, own.combine, shape.combine);
-        pair.adhesion = combine(own.adhesion, pair.adhesion, own.combine, shape.combine);
+        return combine_materials(material_of(VIEW_HERE_COMMA phase), pair);
     }
     return pair;
 }
 
-// The share of a tangential motion that friction takes back: all of it below the static limit, else what the kinetic
-// one allows (UPP eq. 24). `depth` is how far the contact pushed.
-FUNCTION float friction_share(Material pair, float sliding, float depth)
+FUNCTION Material shape_pair_material(Shape a, Shape b)
 {
-    if (sliding < pair.static_friction * depth) {
-        return 1.0f;
-    }
-    return min_f32(pair.kinetic_friction * depth / max_f32(sliding, 1e-30f), 1.0f);
+    return combine_materials(material_of_shape(a), material_of_shape(b));
 }
 
 #endif

@@ -5,13 +5,13 @@
 #define MOTE_KERNELS_PARTICLE_CONTACTS_H
 
 #include "data.h"
+#include "contact/coulomb.h"
 #include "contact/material.h"
 #include "contact/rolling.h"
 #include "fluid/density.h"
 #include "fluid/sph_kernels.h"
 #include "particle/neighbours.h"
 #include "rigid/bodies.h"
-#include "rigid/shape_matching.h"
 
 #define FACING     0.6f  // cosine: a plane that faces less directly is not the one that touches
 #define FACE_REACH 0.75f // of the contact distance: how far aside of a particle its plane is believed
@@ -175,8 +175,7 @@ FUNCTION vec3 pair_sliding(VIEW_COMMA uint i, uint j, vec3 here, vec3 there, vec
 {
     const vec3 own = v3_sub(here, v3_from_v4(LOAD(positions, i)));
     const vec3 other = v3_sub(there, v3_from_v4(LOAD(positions, j)));
-    const vec3 relative = v3_sub(own, other);
-    return v3_add_scaled(relative, normal, -v3_dot(relative, normal));
+    return tangential(v3_sub(own, other), normal);
 }
 
 // What one neighbour does to a particle (xyz), and 1 in w where they touch.
@@ -207,18 +206,18 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
         if (adhesion <= 0.0f || PARAMETER(iteration) != 0u || PARAMETER(stabilizing) != 0u) {
             return v4(0.0f, 0.0f, 0.0f, 0.0f);
         }
-        const float pull = min_f32(adhesion * PARAMETER(time_step) * PARAMETER(time_step), -contact.w);
-        return v4_from_v3(v3_scale(normal, -pull * share), 1.0f);
+        const float pull = adhesion_limit(adhesion, PARAMETER(time_step), -contact.w);
+        return v4_from_v3(normal_correction(normal, -pull, share), 1.0f);
     }
     float depth = contact.w;
     if (PARAMETER(stabilizing) == 0u && (own_cluster != NONE || other_cluster != NONE)) {
         const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, i)), v3_from_v4(LOAD(positions, j)));
         depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(v3_sub(begun, offset), normal), normal);
     }
-    vec3 delta = v3_scale(normal, depth * share); // UPP eq. 18
+    vec3 delta = normal_correction(normal, depth, share);
     if (PARAMETER(stabilizing) == 0u && PARAMETER(velocity_friction) == 0u) {
         const Material pair = pair_material(VIEW_HERE_COMMA phase, other_phase);
-        if (pair.static_friction > 0.0f || pair.kinetic_friction > 0.0f) {
+        if (has_friction(pair)) {
             vec3 sliding = pair_sliding(VIEW_HERE_COMMA i, j, v3_from_v4(here), v3_from_v4(there), normal);
             const bool turns = can_roll(VIEW_HERE_COMMA i);
             const bool other_turns = can_roll(VIEW_HERE_COMMA j);
@@ -295,70 +294,6 @@ KERNEL(shift_predicted)
 KERNEL(clear_pushes)
 {
     STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
-}
-
-// The velocity a particle ends the step with, but for what bounces.
-FUNCTION vec3 velocity_of_move(VIEW_COMMA uint i)
-{
-    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
-    const vec3 end = v3_from_v4(LOAD(predicted, i));
-    if (cluster != NONE) {
-        return velocity_in_cluster(VIEW_HERE_COMMA cluster, end);
-    }
-    return v3_scale(v3_sub(end, v3_from_v4(LOAD(positions, i))), 1.0f / PARAMETER(time_step));
-}
-
-// Changes of velocity into the estimates: restitution of solids that met in the step, and friction where it is chosen
-// to act on velocities after the solve (Mueller et al. 2007), which cannot hold a pile.
-KERNEL(bounce_pairs)
-{
-    const vec4 here = LOAD(predicted, i);
-    const uint phase = LOAD(phases, i);
-    vec3 change = v3(0.0f, 0.0f, 0.0f);
-    float contacts = 0.0f;
-    const uint count = here.w > 0.0f ? LOAD(neighbour_counts, i) : 0u;
-    const uint start = LOAD(neighbour_starts, i);
-    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
-    const vec3 before = v3_from_v4(LOAD(velocities, i));
-    const vec3 after = velocity_of_move(VIEW_HERE_COMMA i);
-    for (uint k = 0u; k < count; k++) {
-        const uint j = LOAD(neighbours, neighbour_slot(start, k));
-        const uint other_phase = LOAD(phases, j);
-        const vec4 there = LOAD(predicted, j);
-        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
-        if (!can_touch(phase, other_phase) || has_density(phase) || has_density(other_phase)) {
-            continue;
-        }
-        const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
-        const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
-        if (contact.w <= -0.02f * reach) {
-            continue;
-        }
-        const vec3 normal = v3_from_v4(contact);
-        const uint other_cluster = rigid_cluster_of(VIEW_HERE_COMMA j);
-        const Answer own = answer_of(VIEW_HERE_COMMA i, cluster, here, normal);
-        const Answer other = answer_of(VIEW_HERE_COMMA j, other_cluster, there, normal);
-        const float share = own.moves / max_f32(own.resists + other.resists, 1e-30f);
-        const Material pair = pair_material(VIEW_HERE_COMMA phase, other_phase);
-        const vec3 leaving = v3_sub(after, velocity_of_move(VIEW_HERE_COMMA j));
-        const float speed = v3_dot(leaving, normal);
-        const float approach = v3_dot(v3_sub(before, v3_from_v4(LOAD(velocities, j))), normal);
-        const float wanted = -pair.restitution * approach;
-        contacts += 1.0f;
-        if (approach < -PARAMETER(bounce_speed) && speed < wanted) {
-            change = v3_add_scaled(change, normal, (wanted - speed) * share);
-        }
-        if (PARAMETER(velocity_friction) != 0u) {
-            const vec3 sliding = v3_add_scaled(leaving, normal, -speed);
-            change = v3_add_scaled(change, sliding, -min_f32(pair.kinetic_friction, 1.0f) * share);
-        }
-    }
-    if (cluster != NONE) {
-        STORE(pushes, i, v4_from_v3(change, 0.0f)); // for bounce_clusters
-        return;
-    }
-    change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
-    STORE(estimates, i, v4_from_v3(change, 0.0f));
 }
 
 #endif

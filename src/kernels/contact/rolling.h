@@ -8,6 +8,7 @@
 #define MOTE_KERNELS_ROLLING_H
 
 #include "data.h"
+#include "contact/coulomb.h"
 #include "contact/material.h"
 
 #define ROLLING_SHARE (2.0f / 7.0f)

@@ -7,6 +7,7 @@
 #include "data.h"
 #include "collider/distance.h"
 #include "contact/collider_contacts.h"
+#include "contact/coulomb.h"
 #include "contact/material.h"
 #include "contact/particle_contacts.h"
 #include "contact/rolling.h"
@@ -62,11 +63,11 @@ KERNEL(roll_grains)
         const float margin = max_f32(PARAMETER(margin), 1e-6f);
         const vec4 contact = penetration(VIEW_HERE_COMMA shape, local, 1.02f * margin + 1e-6f);
         const Material pair = shape_material(VIEW_HERE_COMMA shape, phase);
-        if (contact.w <= 0.0f || (pair.static_friction <= 0.0f && pair.kinetic_friction <= 0.0f)) {
+        if (contact.w <= 0.0f || !has_friction(pair)) {
             continue;
         }
         const vec3 normal = rotate(shape.rotation, v3_from_v4(contact));
-        const vec3 surface = v3_scale(v3_sub(here, from_shape_at_start(shape, local)), 1.0f / PARAMETER(time_step));
+        const vec3 surface = pose_velocity(VIEW_HERE_COMMA shape, local, here);
         const vec3 slip = v3_add(v3_sub(velocity, surface), surface_spin(VIEW_HERE_COMMA i, normal, margin));
         sum = add_grip(sum, normal, slip, margin, 1.0f);
     }

@@ -6,8 +6,8 @@
 
 #include "data.h"
 #include "collider/coupling.h"
-#include "contact/collider_contacts.h"
 #include "contact/gravity_warm_start.h"
+#include "contact/restitution.h"
 #include "fluid/sph_kernels.h"
 #include "particle/integrate.h"
 #include "particle/neighbours.h"

@@ -60,6 +60,30 @@ FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
     return rotate(rotation, local);
 }
 
+// ---- Motions -----------------------------------------------------------------------------------------------
+
+// Velocity of a rigid body's point, `arm` from its centre of mass.
+FUNCTION vec3 velocity_at(Motion motion, vec3 arm)
+{
+    return v3_add(motion.velocity, v3_cross(motion.spin, arm));
+}
+
+// By how much a rigid body's point gives way to a unit of momentum along `direction`, 1/kg.
+FUNCTION float inverse_effective_mass(Cluster body, vec4 rotation, vec3 arm, vec3 direction)
+{
+    const vec3 turning = v3_cross(arm, direction);
+    return 1.0f / body.mass + v3_dot(turning, inverse_inertia_times(body, rotation, turning));
+}
+
+// Changes velocities by an impulse (kg m/s) and its moment about the centre of mass.
+FUNCTION Motion apply_impulse(Cluster body, vec4 rotation, Motion motion, vec3 impulse, vec3 moment)
+{
+    motion.velocity = v3_add_scaled(motion.velocity, impulse, 1.0f / body.mass);
+    motion.momentum = v3_add(motion.momentum, moment);
+    motion.spin = inverse_inertia_times(body, rotation, motion.momentum);
+    return motion;
+}
+
 // ---- Overlaps that a step begins with -----------------------------------------------------------------------
 
 #define SIDEWAYS_RECOVERY 0.2f // of what contacts may take back along gravity: across it they carry no weight
