@@ -19,7 +19,6 @@ static const float LIQUID_REACH = 0.9f;
 // by colliders.
 static const float RECOVERY_SPEED = 5.0f;
 
-static MoteResult find_neighbours(MoteWorld *world);
 static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
 static void predict_bodies(MoteWorld *world);
@@ -95,7 +94,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     }
     marks->ordered = *view;
     if (view->particle_count > 0) { // kill volumes may have taken the last ones
-        const MoteResult found = find_neighbours(world);
+        const MoteResult found = world_find_neighbours(world);
         if (found != MOTE_OK) {
             return found;
         }
@@ -391,121 +390,6 @@ static void watch_energy(MoteWorld *world)
         LAUNCH(world, watch_rows);
         LAUNCH(world, watch_total);
     }
-}
-
-// ---- Neighbours --------------------------------------------------------------------------------------------
-
-static void check_guess(MoteWorld *world, uint32_t guess)
-{
-    world->view.guess = guess;
-    LAUNCH(world, check_guess);
-}
-
-// What is guessed from the last step's: neighbourhoods change slowly.
-static uint64_t with_margin(uint32_t last)
-{
-    return (uint64_t)last + last / 8 + 64;
-}
-
-MoteResult world_build_cells(MoteWorld *world)
-{
-    const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
-    LAUNCH(world, mark_cell_heads);
-    functions->scan(world->backend, view->cell_scan, view->particle_count);
-    if (world_stops(world)) {
-        return stop_fail();
-    }
-    if (world->guessing) {
-        const uint64_t guess = with_margin(world->last_cells);
-        view->cell_count = guess < view->particle_count ? (uint32_t)guess : view->particle_count;
-        check_guess(world, GUESS_CELLS);
-    } else {
-        functions->download(world->backend, &view->cell_count, view->cell_scan + view->particle_count, sizeof(uint));
-        world->last_cells = view->cell_count;
-    }
-    uint32_t hash_size = 16;
-    while (hash_size < 2 * (uint64_t)view->cell_count && hash_size < 0x80000000u) {
-        hash_size *= 2;
-    }
-    const uint64_t cells = view->cell_count;
-    MoteResult result = world_reserve(world, CAPACITY_CELLS, cells, 0);
-    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CELLS_AND_ONE, cells + 1, 0) : result;
-    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CELL_RUNS, cells * CELL_RUN_LIMIT, 0) : result;
-    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CELL_HASH, hash_size, 0) : result;
-    if (result != MOTE_OK) {
-        return result;
-    }
-    view->cell_hash_size = hash_size;
-    LAUNCH(world, store_cell_starts);
-    LAUNCH(world, clear_cell_hash);
-    LAUNCH(world, insert_cells);
-    LAUNCH(world, link_cells);
-    return MOTE_OK;
-}
-
-// Counted first, then filled: a list is never cut short, the buffer grows to what is needed.
-MoteResult world_build_lists(MoteWorld *world)
-{
-    const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
-    uint64_t blocks = with_margin(world->last_blocks);
-    LAUNCH(world, count_neighbours);
-    functions->scan(world->backend, view->neighbour_starts, view->particle_count);
-    if (world_stops(world)) {
-        return stop_fail();
-    }
-    if (!world->guessing) {
-        functions->download(world->backend, &world->last_blocks, view->neighbour_starts + view->particle_count,
-                            sizeof(uint));
-        blocks = world->last_blocks > 0 ? world->last_blocks : 1; // an address, if no one has a neighbour
-    }
-    uint64_t room = blocks * NEIGHBOUR_BLOCK;
-    const uint64_t sort_room = SORT_WORDS * (uint64_t)world_most_particles(world);
-    if (functions->guesses && room < sort_room) {
-        room = sort_room; // the next step can sort there
-    }
-    const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, room, 0);
-    if (result != MOTE_OK) {
-        return result;
-    }
-    if (world->guessing) {
-        view->block_limit = world->capacities[CAPACITY_NEIGHBOURS] / NEIGHBOUR_BLOCK;
-        check_guess(world, GUESS_BLOCKS);
-    }
-    LAUNCH(world, fill_neighbours);
-    world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
-    return MOTE_OK;
-}
-
-static MoteResult build_lists(MoteWorld *world)
-{
-    const BackendFunctions *functions = world->backend->functions;
-    const uint32_t capacity = world->capacities[CAPACITY_NEIGHBOURS];
-    if (world_stops(world)) {
-        return stop_fail();
-    }
-    if (functions->build_lists != NULL && functions->build_lists(world->backend, &world->view, capacity)) {
-        world->listed_entries = capacity;
-        return MOTE_OK;
-    }
-    return world_build_lists(world);
-}
-
-// Lines 6-9, of particles in order.
-static MoteResult find_neighbours(MoteWorld *world)
-{
-    MoteView *view = &world->view;
-    world->lists_are_current = false;
-    world->corners_are_current = false;
-    MoteResult result = world_build_cells(world);
-    result = result == MOTE_OK ? build_lists(world) : result;
-    world->lists_are_current = result == MOTE_OK;
-    if (result == MOTE_OK && view->member_count > 0) {
-        LAUNCH(world, clear_members);
-        LAUNCH(world, locate_members);
-    }
-    return result;
 }
 
 // ---- Parameters --------------------------------------------------------------------------------------------

@@ -225,6 +225,8 @@ void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t com
 // From sorted keys and predicted positions: the cells, and from them the lists one after the other.
 MoteResult world_build_cells(MoteWorld *world);
 MoteResult world_build_lists(MoteWorld *world);
+// Both, and where members of bodies are. neighbours.c
+MoteResult world_find_neighbours(MoteWorld *world);
 // The box around the particles as they are now, in `corners`. render_view.c
 void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`.
