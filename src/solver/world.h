@@ -229,7 +229,7 @@ MoteResult world_build_lists(MoteWorld *world);
 MoteResult world_find_neighbours(MoteWorld *world);
 // The box around the particles as they are now, in `corners`. render_view.c
 void world_measure_bounds(MoteWorld *world);
-// Fills the view's parameters for a step of `time_step`.
+// Fills the view's parameters for a step of `time_step`. parameters.c
 void world_set_parameters(MoteWorld *world, float time_step);
 // Where no shape is within reach in the step that is about to be run: room_lower and room_upper. geometry.c
 void world_find_room(MoteWorld *world);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// parameters.c - what kernels see of the settings, the rest state and the world in a step: PARAMETER rows of data.def.
+#include "solver/world.h"
+
+#include <math.h>
+
+static const double PI = 3.14159265358979323846;
+
+// Distance at which liquid and solid particles touch, over spacing. UPP section 7.1 has 1; but at rest, particles are
+// that far apart, and such contacts took over from the pressure that should lift a body. This is still more than what
+// would let liquid between eight particles of a solid's lattice (0.87), where it is led out again.
+static const float LIQUID_REACH = 0.9f;
+
+// How fast contacts may take rigid bodies apart that begin a step inside each other, over what gravity gives in a step.
+// That much of an overlap is what the last step has left because it has not converged, and carries weight: ten boxes
+// stand on each other with 5, and are 7 % lower after half a second with 4. More was there from the start, or was made
+// by colliders.
+static const float RECOVERY_SPEED = 5.0f;
+
+static uint32_t missing_parts(const MoteWorld *world)
+{
+    const MoteView *view = &world->view;
+    const bool bounces = world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u;
+    return (view->has_solids == 0u ? WITHOUT_SOLIDS : 0u) | (view->dynamic_count == 0 ? WITHOUT_DYNAMICS : 0u) |
+           (world->colliders.field_count == 0 ? WITHOUT_FIELDS : 0u) |
+           (world->colliders.hull_count == 0 ? WITHOUT_HULLS : 0u) | (!world->obstacles ? WITHOUT_OBSTACLES : 0u) |
+           (!bounces ? WITHOUT_BOUNCES : 0u) | (view->mixed_masses == 0u ? WITHOUT_MIXTURES : 0u);
+}
+
+void world_set_parameters(MoteWorld *world, float time_step)
+{
+    const MoteSettings *settings = &world->settings;
+    const RestState *rest = &world->rest;
+    MoteView *view = &world->view;
+    const double h = (double)settings->spacing * settings->support_ratio;
+    const WorldTally *tally = &world->tally;
+    const double inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0;
+    const double denominator = rest->squared_gradients * inverse_mass; // UPP eq. 5 on the rest lattice
+    const double unlimited = 1e30;
+
+    view->gravity = v3(settings->gravity.x, settings->gravity.y, settings->gravity.z);
+    view->time_step = time_step;
+    view->motion_mask = v3(1.0f, 1.0f, settings->dimensions == 2 ? 0.0f : 1.0f);
+    view->velocity_decay = (float)exp(-(double)settings->damping * time_step);
+
+    view->support = (float)h;
+    view->support_squared = (float)(h * h);
+    view->liquid_inverse_mass = (float)inverse_mass;
+    view->mixed_masses = tally->has_fluid && tally->largest_inverse_mass > view->liquid_inverse_mass;
+    view->density_scale = (float)(rest->poly6_norm / rest->number_density);
+    view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
+    view->relaxation = (float)(settings->relaxation * denominator);
+    view->rest_lambda = (float)(1.0 / denominator);
+    // Poly6 over a plane of the rest lattice's layer, or in 2D over its line.
+    const double in_layer = settings->dimensions == 2 ? 32.0 / 35.0 / settings->spacing
+                                                      : PI / 4.0 / ((double)settings->spacing * settings->spacing);
+    view->wall_scale = (float)(settings->wall_density_weight * in_layer * rest->poly6_norm / rest->number_density);
+    view->wall_spacing = settings->spacing;
+    view->over_relaxation = settings->over_relaxation;
+    view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : settings->max_tension;
+    view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
+    view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
+    // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
+    // the more iterations there are, and at 12 of them a box of twice its density lay on water. Where something may
+    // float, k is what it pushes with in a step; and where walls count, so that a pool does not sink by a fiftieth when
+    // the first body comes.
+    const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
+    const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
+    view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
+    // Where shapes count, they change lambdas after density_lambda. The CPU's twins have notes of their own in the same
+    // place (src/cpu/avx2_idle.h).
+    view->notes_pressure = view->unilateral != 0u && view->pressure_scale <= 0.0f && view->has_solids == 0u &&
+                           view->wall_scale <= 0.0f && world->backend->functions->guesses;
+    const double q = settings->artificial_pressure_distance;
+    view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
+    view->pressure_power = settings->artificial_pressure_power;
+
+    view->max_step = (float)(settings->max_displacement > 0.0f ? settings->max_displacement * h : unlimited);
+    if (settings->max_speed > 0.0f) {
+        view->max_step = fminf(view->max_step, settings->max_speed * time_step);
+    }
+    view->max_velocity_change =
+        settings->max_acceleration > 0.0f ? settings->max_acceleration * time_step : (float)unlimited;
+    view->max_correction = (float)(settings->max_correction > 0.0f ? settings->max_correction * h : unlimited);
+    view->margin = settings->collision_distance * settings->spacing;
+    view->sleep_distance = settings->sleep_speed * time_step;
+    const MoteVec3 g = settings->gravity;
+    const float fall = sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
+    view->bounce_speed = 2.0f * time_step * fall;
+
+    view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
+    view->contact_distance = settings->solid_distance * settings->spacing;
+    view->fluid_distance = LIQUID_REACH * settings->spacing;
+    view->recovery_limit =
+        settings->stabilization_iterations > 0 ? RECOVERY_SPEED * fall * time_step * time_step : (float)unlimited;
+    view->solid_weight = settings->solid_density_weight;
+    view->contact_relaxation = settings->contact_relaxation;
+    view->contacts_global = settings->contact_averaging == MOTE_CONTACTS_GLOBAL;
+    view->velocity_friction = settings->friction_model == MOTE_FRICTION_VELOCITY;
+    view->stack_scaling = settings->stack_scaling;
+    view->stack_ground = settings->stack_ground;
+    view->support_memory = fall > 0.0f && view->has_solids != 0u ? settings->support_memory : 0.0f;
+    view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
+    view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
+    world_find_room(world);
+    view->rolling = world->rolling && view->has_solids != 0u;
+    view->bouncing = world->bouncing && view->has_solids != 0u;
+    view->entry_count = world->entry_count;
+    view->ignoring = world->ignoring;
+    view->apart_only = view->member_count > 0 && !world->tally.has_fluid;
+    const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
+    view->hold_scale = ratio * ratio;
+    view->recording = world->recording_forces;
+    view->force_stride = world->capacities[CAPACITY_FORCE_MARKS];
+
+    view->viscosity = settings->viscosity;
+    view->confinement = settings->vorticity * settings->spacing * time_step;
+    view->rest_volume = (float)(1.0 / rest->number_density);
+    view->poly6_scale = (float)rest->poly6_norm;
+    view->spiky_scale = (float)rest->spiky_norm;
+    view->counter_count = COUNTER_LIMIT;
+    view->iteration_count = settings->iterations;
+    view->colliders_move = world_colliders_move(world);
+    // A smoothing radius of height, or one a second: motion that no one sees is no explosion.
+    view->watch_floor = (float)(fall * h + 0.5 * h * h);
+    view->watch_chunk_count = (view->particle_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
+    view->watch_row_count = (view->watch_chunk_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
+    world_point_at_channels(world);
+    view->dynamic_once = 1;
+    view->without = missing_parts(world);
+    view->dynamic_bounce =
+        view->dynamic_count > 0 && (world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u);
+}
