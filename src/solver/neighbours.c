@@ -3,18 +3,6 @@
 // they must be. A backend that speculates does not read how long that is: see speculation.c.
 #include "solver/world.h"
 
-static void check_guess(MoteWorld *world, uint32_t guess)
-{
-    world->view.guess = guess;
-    LAUNCH(world, check_guess);
-}
-
-// What is guessed from the last step's: neighbourhoods change slowly.
-static uint64_t with_margin(uint32_t last)
-{
-    return (uint64_t)last + last / 8 + 64;
-}
-
 MoteResult world_build_cells(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -25,9 +13,9 @@ MoteResult world_build_cells(MoteWorld *world)
         return stop_fail();
     }
     if (world->guessing) {
-        const uint64_t guess = with_margin(world->last_cells);
+        const uint64_t guess = world_speculate_on(world->last_cells);
         view->cell_count = guess < view->particle_count ? (uint32_t)guess : view->particle_count;
-        check_guess(world, GUESS_CELLS);
+        world_check_guess(world, GUESS_CELLS);
     } else {
         functions->download(world->backend, &view->cell_count, view->cell_scan + view->particle_count, sizeof(uint));
         world->last_cells = view->cell_count;
@@ -57,7 +45,7 @@ MoteResult world_build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
-    uint64_t blocks = with_margin(world->last_blocks);
+    uint64_t blocks = world_speculate_on(world->last_blocks);
     LAUNCH(world, count_neighbours);
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
     if (world_stops(world)) {
@@ -79,7 +67,7 @@ MoteResult world_build_lists(MoteWorld *world)
     }
     if (world->guessing) {
         view->block_limit = world->capacities[CAPACITY_NEIGHBOURS] / NEIGHBOUR_BLOCK;
-        check_guess(world, GUESS_BLOCKS);
+        world_check_guess(world, GUESS_BLOCKS);
     }
     LAUNCH(world, fill_neighbours);
     world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;

@@ -1,53 +1,11 @@
 // SPDX-License-Identifier: MIT
-// steps.c - steps one after the other. A backend whose launches wait is not asked for numbers in the middle of a step:
-// the step guesses them from the last one, the device checks the guesses (check_guess), and what was guessed wrong is
-// run again from there. So the host waits once for up to STEP_BATCH steps.
+// steps.c - steps one after the other, in batches that the host waits for once (speculation.c).
 #include "solver/world.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include <math.h>
 #include <string.h>
-
-// How many of `count` steps can be run before the host must look. Unless it guesses, the host looks within each.
-static uint32_t choose_batch(MoteWorld *world, uint32_t count)
-{
-    world->guessing = world->backend->functions->guesses && world->last_cells > 0;
-    const bool reads = !world->guessing || !world_sorts_in_lists(world);
-    uint32_t most = reads ? 1 : STEP_BATCH;
-    while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
-        most--;
-    }
-    return count < most ? count : most;
-}
-
-// Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
-// are expected, have changed places; all others stay where they are now.
-static void go_back(MoteWorld *world, const MoteView *mark)
-{
-    MoteView view = *mark;
-#define BUFFER(type, name, capacity, order, keep, render)                                                              \
-    if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
-        view.name = world->view.name;                                                                                  \
-    }
-#include "kernels/data.def"
-    world->view = view;
-}
-
-// Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were
-// removed is known there, too.
-static void correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
-{
-    world->wrong_guesses++;
-    world->last_cells = counters[COUNTER_CELLS];
-    world->last_blocks = counters[COUNTER_HALTED] == 1u + GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
-    go_back(world, &world->marks[at].ordered);
-    world->tally = world->marks[at].tally;
-    world->lists_are_current = false;
-    world_drop_removed(world, counters[COUNTER_REMOVED]);
-    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = counters[COUNTER_REMOVED] = 0;
-    world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_ALL * sizeof *counters);
-}
 
 static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_ALL])
 {
@@ -79,19 +37,6 @@ static MoteResult check_health(const MoteWorld *world, const uint counters[COUNT
                          counters[COUNTER_UNHEALTHY_SHAPE] - 1u);
     }
     return MOTE_OK;
-}
-
-// What the host guessed in the last step, as it was.
-static void learn(MoteWorld *world, const uint counters[COUNTER_ALL])
-{
-    if (world->guessing) {
-        world_drop_removed(world, counters[COUNTER_REMOVED]);
-    }
-    if (world->guessing && world->view.particle_count > 0) {
-        world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];
-        world->last_blocks = counters[COUNTER_BLOCKS];
-        world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
-    }
 }
 
 typedef struct Preparation {
@@ -147,18 +92,18 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
         MOTE_ASSERT(at < count);
         if (counters[COUNTER_HALTED] == 0 || counters[COUNTER_HALTED] == 1u + GUESS_HEALTH) {
             if (counters[COUNTER_HALTED] != 0) {
-                go_back(world, &world->marks[at].ended);
+                world_roll_back(world, &world->marks[at].ended);
                 world->tally = world->marks[at].tally;
                 world->corners_are_current = false;
             }
-            learn(world, counters);
+            world_commit(world, counters);
             world_note_watch(world, counters);
             world->steps += at;
             const MoteResult healthy = check_health(world, counters);
             world->steps += healthy == MOTE_OK;
             return healthy;
         }
-        correct_guess(world, counters, at);
+        world_correct_guess(world, counters, at);
         from = STEP_ORDERED;
         first = at;
     }
@@ -179,7 +124,8 @@ MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t
         const float last_time_step = world->last_time_step;
         const uint64_t steps = world->steps;
         const double start = world->watched ? clock_seconds() : 0.0;
-        result = run_batch(world, &preparation, time_step, choose_batch(world, count - (uint32_t)(steps - begin)));
+        result =
+            run_batch(world, &preparation, time_step, world_choose_batch(world, count - (uint32_t)(steps - begin)));
         world->guessing = false;
         world->view.guessing = 0;
         world->view.without = 0;     // anything may come before the next launch

@@ -196,6 +196,18 @@ void world_count_walls(MoteWorld *world);
 // A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
 // read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
+// How many of `count` steps can be run before the host must look; sets `guessing`. speculation.c
+uint32_t world_choose_batch(MoteWorld *world, uint32_t count);
+// A guess of a number that was `last` in the last step.
+uint64_t world_speculate_on(uint32_t last);
+// Has the device check a guess: GUESS_*.
+void world_check_guess(MoteWorld *world, uint32_t guess);
+// Takes back what the host has done since the mark.
+void world_roll_back(MoteWorld *world, const MoteView *mark);
+// Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong.
+void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
+// Takes in the numbers of a batch whose guesses were right.
+void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
 // How many particles there are, or may be during the steps under way.
 static inline uint32_t world_most_particles(const MoteWorld *world)
 {

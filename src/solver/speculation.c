@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// speculation.c - steps on guesses. A backend whose launches wait is not asked for numbers in the middle of a step: the
+// step guesses them from the last one, the device checks the guesses (check_guess), and what was guessed wrong is run
+// again from there. So the host waits once for up to STEP_BATCH steps.
+#include "solver/world.h"
+
+// How many of `count` steps can be run before the host must look. Unless it guesses, the host looks within each.
+uint32_t world_choose_batch(MoteWorld *world, uint32_t count)
+{
+    world->guessing = world->backend->functions->guesses && world->last_cells > 0;
+    const bool reads = !world->guessing || !world_sorts_in_lists(world);
+    uint32_t most = reads ? 1 : STEP_BATCH;
+    while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
+        most--;
+    }
+    return count < most ? count : most;
+}
+
+void world_check_guess(MoteWorld *world, uint32_t guess)
+{
+    world->view.guess = guess;
+    LAUNCH(world, check_guess);
+}
+
+// What is guessed from the last step's: neighbourhoods change slowly.
+uint64_t world_speculate_on(uint32_t last)
+{
+    return (uint64_t)last + last / 8 + 64;
+}
+
+// Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
+// are expected, have changed places; all others stay where they are now.
+void world_roll_back(MoteWorld *world, const MoteView *mark)
+{
+    MoteView view = *mark;
+#define BUFFER(type, name, capacity, order, keep, render)                                                              \
+    if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
+        view.name = world->view.name;                                                                                  \
+    }
+#include "kernels/data.def"
+    world->view = view;
+}
+
+// Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were
+// removed is known there, too.
+void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
+{
+    world->wrong_guesses++;
+    world->last_cells = counters[COUNTER_CELLS];
+    world->last_blocks = counters[COUNTER_HALTED] == 1u + GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
+    world_roll_back(world, &world->marks[at].ordered);
+    world->tally = world->marks[at].tally;
+    world->lists_are_current = false;
+    world_drop_removed(world, counters[COUNTER_REMOVED]);
+    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = counters[COUNTER_REMOVED] = 0;
+    world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_ALL * sizeof *counters);
+}
+
+// What the host guessed in the last step, as it was.
+void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL])
+{
+    if (world->guessing) {
+        world_drop_removed(world, counters[COUNTER_REMOVED]);
+    }
+    if (world->guessing && world->view.particle_count > 0) {
+        world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];
+        world->last_blocks = counters[COUNTER_BLOCKS];
+        world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
+    }
+}
