@@ -191,6 +191,52 @@ STRUCT(Field)
     uint wet_height;
 };
 
+#define FORCE_FIELD_POINT   0u // MOTE_FORCE_FIELD_*
+#define FORCE_FIELD_RADIAL  1u
+#define FORCE_FIELD_BOX     2u
+#define FORCE_FIELD_UNIFORM 3u
+
+#define FALLOFF_CONSTANT       0u // MOTE_FALLOFF_*
+#define FALLOFF_LINEAR         1u
+#define FALLOFF_QUADRATIC      2u
+#define FALLOFF_INVERSE_SQUARE 3u
+
+#define FORCE_MODE_ACCELERATION    0u // MOTE_MODE_*
+#define FORCE_MODE_FORCE           1u
+#define FORCE_MODE_IMPULSE         2u
+#define FORCE_MODE_VELOCITY_CHANGE 3u
+
+// A MoteForceField as kernels read it.
+STRUCT(ForceField)
+{
+    vec4 rotation;
+    vec3 position;     // m
+    uint kind;         // FORCE_FIELD_*
+    vec3 uniform_part; // of a box or a uniform field: strength along its direction
+    uint mode;         // FORCE_MODE_*
+    vec3 angular;
+    uint falloff;    // FALLOFF_*
+    vec3 velocity;   // m/s
+    float drag;      // 1/s
+    vec3 half_size;  // m
+    float radius;    // m; 0: endless
+    float border;    // m
+    float softening; // m
+    float strength;
+    float swirl;
+    uint kinds;            // a bit for each kind of particle it acts on
+    uint materials;        // a bit for each of the first 32 materials; 0: all
+    uint group;            // or NONE: all
+    uint id;               // or NONE: all
+    uint spares_colliders; // 1: colliders that have a mass do not feel it
+    uint unused_1;
+    uint unused_2;
+    uint unused_3;
+};
+
+#define QUERY_CHUNK 256u // particles, or chunks of them, that one invocation of a query goes through
+#define RAY_WORDS   4u   // what a ray hits (RAY_*), nearest first
+
 #if defined(VULKAN)
 
 #define ELEMENT(type, alignment)                                                                                       \

@@ -109,9 +109,8 @@ static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32
     return result;
 }
 
-// `shapes` as rows that kernels read; free them.
-static MoteResult convert_shapes(const MoteWorld *world, const char *what, const MoteShape *shapes, uint32_t count,
-                                 Shape **out)
+MoteResult world_convert_shapes(const MoteWorld *world, const char *what, const MoteShape *shapes, uint32_t count,
+                                Shape **out)
 {
     Shape *rows = malloc(count * sizeof *rows + 1);
     MoteResult result = rows != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
@@ -155,7 +154,7 @@ static void upload_shapes(MoteWorld *world, const MoteShape *shapes, const Shape
 MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count)
 {
     Shape *rows;
-    MoteResult result = convert_shapes(world, "shape", shapes, count, &rows);
+    MoteResult result = world_convert_shapes(world, "shape", shapes, count, &rows);
     if (result != MOTE_OK) {
         return result;
     }
@@ -254,7 +253,7 @@ bool world_colliders_move(const MoteWorld *world)
 MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count)
 {
     Shape *rows;
-    MoteResult result = convert_shapes(world, "kill volume", volumes, count, &rows);
+    MoteResult result = world_convert_shapes(world, "kill volume", volumes, count, &rows);
     result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_KILL_VOLUMES, count) : result;
     if (result == MOTE_OK) {
         if (count > 0) {

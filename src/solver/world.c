@@ -116,6 +116,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->bodies);
     free(world->cluster_rows);
     free(world->shape_rows);
+    free(world->force_fields);
     free(world);
 }
 

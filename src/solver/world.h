@@ -72,6 +72,13 @@ typedef struct DynamicShape {
     uint32_t sample_count;
 } DynamicShape;
 
+// A place for a force field; rows on the device are those in use, in order (force_fields.c).
+typedef struct ForceFieldSlot {
+    MoteForceField field;
+    uint32_t generation; // of the field that is or was here
+    bool in_use;
+} ForceFieldSlot;
+
 // Where a step can be taken up again: at its start, and when all arrays are in their order.
 typedef enum StepPoint { STEP_START, STEP_ORDERED } StepPoint;
 
@@ -136,7 +143,9 @@ struct MoteWorld {
     WorldColliders colliders;
     Shape *shape_rows;      // view.shape_count of them, as they were uploaded
     DynamicShape *dynamics; // view.dynamic_count of them
-    MoteParticleView host;  // what mote_world_read returned last
+    ForceFieldSlot *force_fields;
+    uint32_t force_field_slots; // view.force_field_count of them in use
+    MoteParticleView host;      // what mote_world_read returned last
     uint32_t host_capacity;
 };
 
@@ -186,6 +195,20 @@ MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const S
 bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32_t count);
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
+
+// Shapes as rows that kernels read, to be freed; `what` names them in messages. geometry.c
+MoteResult world_convert_shapes(const MoteWorld *world, const char *what, const MoteShape *shapes, uint32_t count,
+                                Shape **out);
+// Room for a query, which neighbour lists do not depend on; it never shrinks. queries.c
+MoteResult world_reserve_query(MoteWorld *world, Capacity capacity, uint64_t count);
+// How many chunks of particles, and rows of chunks, a query goes through.
+void world_set_query_chunks(MoteWorld *world);
+// Adds up `columns` (at most 5) of query_sums over the rows of chunks.
+void world_add_query_rows(MoteWorld *world, uint32_t columns, double sums[][4]);
+// A field, or with mode and all else 0 a filter, as the row that kernels read; in query_fields. force_fields.c
+MoteResult world_upload_query_field(MoteWorld *world, const MoteForceField *field);
+// What force fields do before a step predicts anything.
+void world_apply_force_fields(MoteWorld *world);
 
 // Refuses settings outside the ranges of settings.def. settings.c
 MoteResult settings_check(const MoteSettings *settings);

@@ -11,7 +11,7 @@
 // point's place, negative inside; and which shape it is. Shapes are where their step ends.
 KERNEL(probe_shapes)
 {
-    const vec3 point = v3_from_v4(LOAD(probe_points, i));
+    const vec3 point = v3_from_v4(LOAD(query_hits, i));
     vec4 nearest = v4(0.0f, 0.0f, 0.0f, FAR_AWAY);
     uint hit = NONE;
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
@@ -22,8 +22,8 @@ KERNEL(probe_shapes)
             hit = s;
         }
     }
-    STORE(probe_points, i, nearest);
-    STORE(probe_hits, i, hit);
+    STORE(query_hits, i, nearest);
+    STORE(query_words, i, hit);
 }
 
 #endif

@@ -31,13 +31,16 @@ FUNCTION uint ignored_materials(VIEW_COMMA uint phase)
     return PARAMETER(ignoring) != 0u ? material_of(VIEW_HERE_COMMA phase).ignored : 0u;
 }
 
+// Whether the material of a phase is one of these, a bit for each of the first 32.
+FUNCTION bool is_of_materials(VIEW_COMMA uint bits, uint phase)
+{
+    const uint row = material_row(VIEW_HERE_COMMA phase);
+    return row < 32u && ((bits >> row) & 1u) != 0u;
+}
+
 FUNCTION bool is_ignored(VIEW_COMMA uint ignored, uint phase)
 {
-    if (ignored == 0u) {
-        return false;
-    }
-    const uint row = material_row(VIEW_HERE_COMMA phase);
-    return row < 32u && ((ignored >> row) & 1u) != 0u;
+    return ignored != 0u && is_of_materials(VIEW_HERE_COMMA ignored, phase);
 }
 
 // Of two rules the stronger one, which has the larger number, decides.
