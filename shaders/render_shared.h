@@ -169,8 +169,8 @@ struct FrameConstants {
     ADDRESS(ShapeVertexArray) shape_vertices;
     ADDRESS(ShapeArray) shapes;             // colliders
     ADDRESS(UintArray) group_materials;     // group_count of them: rows of materials
-    ADDRESS(UintArray) members;             // of bodies, as MoteRenderView has them
-    ADDRESS(UintArray) member_slots;        // member_count of them
+    ADDRESS(UintArray) handles;             // of particles, as MoteRenderView has them: below member_count, of bodies
+    ADDRESS(UintArray) handle_slots;        // member_count of them, and others
     ADDRESS(UintArray) member_clusters;     // the same
     ADDRESS(Vec4Array) cluster_rotations;   // cluster_count of them
     ADDRESS(UintArray) dressed;             // not 0 a member that a mesh is drawn for; nobody's if dressed_count is 0

@@ -348,6 +348,25 @@ MOTE_API MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticl
 // Removes the particles with these ids. An unknown id is an error, and then nothing is removed.
 MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, uint32_t count);
 
+// A handle names one particle for good; it is never given to another one. All zeros is no particle.
+typedef struct MoteParticleHandle {
+    uint32_t value;
+} MoteParticleHandle;
+// Handles of the particles with these ids, for springs, attachments and whoever follows single particles: reading those
+// costs nothing for the others. A particle has one handle, however often it is asked for. An unknown id is an error,
+// and then no handle is made. Saved states keep handles.
+MOTE_API MoteResult mote_world_make_handles(MoteWorld *world, const uint32_t *ids, uint32_t count,
+                                            MoteParticleHandle *out);
+typedef struct MoteParticleState {
+    bool present; // false: the particle was removed, and what follows is 0
+    uint32_t id;
+    MoteVec3 position; // m
+    MoteVec3 velocity; // m/s
+} MoteParticleState;
+// Where the particles of these handles are now. A handle that the world has not made is an error.
+MOTE_API MoteResult mote_world_read_handles(MoteWorld *world, const MoteParticleHandle *handles, uint32_t count,
+                                            MoteParticleState *out);
+
 // Shapes collide with every particle; volumes remove the particles inside them at each step.
 MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
 MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
@@ -631,8 +650,8 @@ typedef struct MoteArray {
     X(neighbour_counts)  /* uint, the particle itself not counted */                                                   \
     X(neighbour_starts)  /* uint, in blocks of 8 entries of `neighbours` */                                            \
     X(neighbours)        /* uint, indices of particles: of those nearer than `support` when the step searched */       \
-    X(members)           /* uint a particle: its row of the member table, or MOTE_NONE */                              \
-    X(member_slots)      /* uint a member: the index of its particle now, or MOTE_NONE if it is gone */                \
+    X(handles)           /* uint a particle: its row of the member table; others are no members */                     \
+    X(handle_slots)      /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */   \
     X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
     X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
 

@@ -115,8 +115,8 @@ static inline MoteResult draw_bodies(MoteRenderer *renderer, const HandMade *mad
     const size_t used = made->count * sizeof(uint32_t);
     view.layout = made->layout;
     view.member_count = view.cluster_count = made->count;
-    view.members = (MoteArray){made->members, used, made->bytes};
-    view.member_slots = (MoteArray){made->slots, used, made->bytes};
+    view.handles = (MoteArray){made->members, used, made->bytes};
+    view.handle_slots = (MoteArray){made->slots, used, made->bytes};
     view.member_clusters = (MoteArray){made->clusters, used, made->bytes};
     view.cluster_rotations = (MoteArray){made->rotations, 4 * used, made->bytes};
     return renderer_draw_view(renderer, made->world, &view, scene, picture);

@@ -67,7 +67,7 @@ static void test_a_copy_is_drawn_as_the_world_was(void **state)
     MUST(mote_world_render_view(world, &view));
     MoteArray *arrays[] = {&view.positions,       &view.velocities,       &view.ids,
                            &view.phases,          &view.neighbour_counts, &view.neighbour_starts,
-                           &view.neighbours,      &view.members,          &view.member_slots,
+                           &view.neighbours,      &view.handles,          &view.handle_slots,
                            &view.member_clusters, &view.cluster_rotations};
     enum { ARRAYS = sizeof arrays / sizeof arrays[0] };
     for (uint32_t i = 0; i < ARRAYS; i++) {

@@ -15,7 +15,7 @@ bool is_dressed(uint i)
 {
     uint member = 0xffffffffu;
     if (frame.dressed_count > 0u) {
-        member = frame.members.at[i];
+        member = frame.handles.at[i];
     }
     return member < frame.dressed_count && frame.dressed.at[member] != 0u;
 }

@@ -33,7 +33,7 @@ void follow_members(uint at, uint v, MeshInstance instance)
     for (int k = 0; k < 4; k++) {
         const vec4 offset = binding.offsets[k];
         const uint member = instance.member_offset + binding.members[k];
-        const uint slot = frame.member_slots.at[member];
+        const uint slot = frame.handle_slots.at[member];
         if (offset.w > 0.0 && slot < frame.particle_count) {
             const uint cluster = frame.member_clusters.at[member];
             const vec4 rotation = cluster < frame.cluster_count ? frame.cluster_rotations.at[cluster] : vec4(0.0, 0.0, 0.0, 1.0);

@@ -61,7 +61,7 @@ vec3 particle_color(uint i)
     } else if (pass.show == SHOW_CLUSTER) {
         uint member = 0xffffffffu;
         if (frame.member_count > 0u) {
-            member = frame.members.at[i];
+            member = frame.handles.at[i];
         }
         return member < frame.member_count ? color_of_id(frame.member_clusters.at[member]) : vec3(0.25);
     }

@@ -13,6 +13,8 @@
 #define NONE            0xffffffffu // no member, no cluster, no particle
 #define REMOVED_MASS    -1.0f       // inverse mass of a place whose particle is gone, until the host knows
 
+#define HANDLE_SINGLE 0x80000000u // of a handle: its particle is in no body
+
 #define MEMBER_CHUNK  64u   // entries of a cluster that one invocation sums up
 #define CHUNK_SUMS    6u    // vec4s of a chunk's sums
 #define MEMBER_FACES  4u    // what a particle knows of its body's surface: the distance, and up to three planes

@@ -25,6 +25,7 @@
 #include "fluid/sph_kernels.h"
 #include "particle/force_fields.h"
 #include "particle/forces.h"
+#include "particle/handles.h"
 #include "particle/integrate.h"
 #include "particle/neighbours.h"
 #include "particle/queries.h"

@@ -390,6 +390,12 @@ static MoteResult read_channel(Reader *reader, uint32_t particles, ChannelSnapsh
     return result;
 }
 
+// Before there were handles of particles that are in no body, the section had another name.
+static bool is_older_name(const char *found, SavedArrayId id)
+{
+    return id == SAVED_handles && strncmp(found, "members", STATE_SECTION_NAME) == 0;
+}
+
 // Arrays that are empty are not in the file.
 static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t particles, WorldSnapshot *snapshot)
 {
@@ -402,9 +408,14 @@ static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t p
         const SavedArrayInfo *info = &saved_array_infos[id];
         const uint64_t elements = info->attached ? particles : world_saved_elements(world, id, particles);
         result = peek_section(reader, info->name);
-        const bool found = result == MOTE_OK && strncmp(reader->next.name, info->name, STATE_SECTION_NAME) == 0;
+        const bool older = result == MOTE_OK && is_older_name(reader->next.name, id);
+        const bool found =
+            older || (result == MOTE_OK && strncmp(reader->next.name, info->name, STATE_SECTION_NAME) == 0);
         if (found || (result == MOTE_OK && elements > 0 && !info->attached)) {
-            const StateSection expected = array_section(id, elements);
+            StateSection expected = array_section(id, elements);
+            if (older) {
+                memcpy(expected.name, reader->next.name, sizeof expected.name);
+            }
             result = read_section(reader, &expected, &snapshot->arrays[id].data);
             snapshot->arrays[id].count = result == MOTE_OK ? expected.count : 0;
         }
@@ -416,7 +427,7 @@ static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t p
 
 // What the section "bodies" held one after the other, behind the last step's time step.
 static const SavedArrayId version_3_bodies[] = {
-    SAVED_members,           SAVED_member_fields,   SAVED_holds,           SAVED_hold_shapes,     SAVED_entry_rests,
+    SAVED_handles,           SAVED_member_fields,   SAVED_holds,           SAVED_hold_shapes,     SAVED_entry_rests,
     SAVED_cluster_rotations, SAVED_cluster_centres, SAVED_cluster_origins, SAVED_dynamic_motions,
 };
 enum { VERSION_3_BODIES = sizeof version_3_bodies / sizeof version_3_bodies[0] };
@@ -425,7 +436,7 @@ enum { VERSION_3_BODIES = sizeof version_3_bodies / sizeof version_3_bodies[0] }
 static uint64_t version_3_elements(const MoteWorld *world, SavedArrayId id, uint32_t particles)
 {
     const bool bodies = world_saved_elements(world, SAVED_holds, particles) > 0;
-    return id == SAVED_members ? (bodies ? particles : 0) : world_saved_elements(world, id, particles);
+    return id == SAVED_handles ? (bodies ? particles : 0) : world_saved_elements(world, id, particles);
 }
 
 static MoteResult split_bodies(const Reader *reader, const MoteWorld *world, uint32_t particles, const uint32_t *words,

@@ -480,7 +480,8 @@ static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
     const MoteView *view = &world->view;
     const uint64_t members = (uint64_t)view->member_count + t->member_count;
     const uint64_t chunks = (uint64_t)view->chunk_count + t->chunk_count;
-    MoteResult result = world_reserve(world, CAPACITY_MEMBERS, members, view->member_count);
+    MoteResult result = world_reserve(world, CAPACITY_HANDLE_SLOTS, (uint64_t)view->handle_count + t->member_count, 0);
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_MEMBERS, members, view->member_count) : result;
     if (result == MOTE_OK) {
         const uint64_t keep = view->member_count > 0 ? view->member_count + (uint64_t)1 : 0;
         result = world_reserve(world, CAPACITY_MEMBERS_AND_ONE, members + 1, keep);
@@ -527,6 +528,7 @@ static void upload_tables(MoteWorld *world, const BodyTables *t)
     upload(backend, view->cluster_origins + c, t->origins, t->cluster_count * sizeof *t->origins);
     upload(backend, view->chunks + k, t->chunks, t->chunk_count * sizeof *t->chunks);
     view->member_count += t->member_count;
+    view->handle_count += t->member_count;
     view->cluster_count += t->cluster_count;
     view->chunk_count += t->chunk_count;
     world->entry_count += t->entry_count;
@@ -623,7 +625,7 @@ MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t 
         for (uint32_t i = 0; i < body->count; i++) {
             members[i] = world->view.member_count + i;
         }
-        world->backend->functions->upload(world->backend, world->view.members + before, members,
+        world->backend->functions->upload(world->backend, world->view.handles + before, members,
                                           body->count * sizeof *members);
         for (uint32_t c = 0; c < tables.cluster_count; c++) {
             tables.clusters[c].pull = pull_of(world, body->stiffness);
@@ -727,7 +729,7 @@ MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_
         const BackendFunctions *functions = world->backend->functions;
         functions->download(world->backend, rotations, world->view.cluster_rotations, clusters * sizeof *rotations);
         if (host.count > 0) {
-            functions->download(world->backend, member_of, world->view.members, host.count * sizeof *member_of);
+            functions->download(world->backend, member_of, world->view.handles, host.count * sizeof *member_of);
         }
         result = world_check_backend(world);
     }

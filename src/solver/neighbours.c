@@ -97,9 +97,9 @@ MoteResult world_find_neighbours(MoteWorld *world)
     MoteResult result = world_build_cells(world);
     result = result == MOTE_OK ? build_lists(world) : result;
     world->lists_are_current = result == MOTE_OK;
-    if (result == MOTE_OK && view->member_count > 0) {
-        LAUNCH(world, clear_members);
-        LAUNCH(world, locate_members);
+    if (result == MOTE_OK && view->handle_count > 0) {
+        LAUNCH(world, clear_handles);
+        LAUNCH(world, locate_handles);
     }
     return result;
 }

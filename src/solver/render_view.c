@@ -172,12 +172,12 @@ static MoteResult hand_over(MoteWorld *world, MoteRenderView *out)
     return world_check_backend(world);
 }
 
-// Particles may have come or gone since the last step found its members.
-static void locate_members(MoteWorld *world)
+// Particles may have come or gone since the last step found them.
+void world_locate_handles(MoteWorld *world)
 {
-    LAUNCH(world, clear_members);
+    LAUNCH(world, clear_handles);
     if (world->view.particle_count > 0) {
-        LAUNCH(world, locate_members);
+        LAUNCH(world, locate_handles);
     }
 }
 
@@ -195,8 +195,8 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     if (result == MOTE_OK && count > 0 && !world->corners_are_current) {
         world_measure_bounds(world);
     }
-    if (result == MOTE_OK && view->member_count > 0) {
-        locate_members(world);
+    if (result == MOTE_OK && view->handle_count > 0) {
+        world_locate_handles(world);
     }
     if (result == MOTE_OK) {
         result = host_waits ? wait_for_backend(world) : hand_over(world, out);

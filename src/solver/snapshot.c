@@ -234,18 +234,47 @@ static MoteResult check_ids(const WorldSnapshot *snapshot)
     return result;
 }
 
-// Members in range, none twice.
-static MoteResult check_members(const MoteWorld *world, const WorldSnapshot *snapshot)
+// How many handles of particles that are in no body the world must have room for: its own, and the snapshot's.
+static uint32_t single_handles(const MoteWorld *world, const WorldSnapshot *snapshot)
 {
-    const SavedArray *members = &snapshot->arrays[SAVED_members];
-    const uint32_t limit = world->view.member_count;
-    uint8_t *seen = calloc(limit + 1u, 1);
+    const SavedArray *handles = &snapshot->arrays[SAVED_handles];
+    uint32_t count = world->view.handle_count - world->view.member_count;
+    for (uint64_t i = 0; i < handles->count; i++) {
+        const uint32_t handle = handles->words[i];
+        if (handle != MOTE_NONE && handle >= HANDLE_SINGLE && handle - HANDLE_SINGLE >= count) {
+            count = handle - HANDLE_SINGLE + 1;
+        }
+    }
+    return count;
+}
+
+// Room for them, which the world keeps whether or not the rest of the snapshot is as it should be.
+static MoteResult reserve_handles(MoteWorld *world, const WorldSnapshot *snapshot, uint32_t singles)
+{
+    const uint32_t members = world->view.member_count;
+    if (singles > world->view.handle_count - members && singles > snapshot->next_id) {
+        return mote_fail(MOTE_ERROR_INPUT, "snapshot has handle %u, expected fewer handles than the %u ids",
+                         singles - 1, snapshot->next_id);
+    }
+    return world_reserve(world, CAPACITY_HANDLE_SLOTS, (uint64_t)members + singles, 0);
+}
+
+// Members in range, no handle twice.
+static MoteResult check_handles(const MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    const SavedArray *handles = &snapshot->arrays[SAVED_handles];
+    const uint32_t members = world->view.member_count, limit = world->view.handle_count;
+    uint8_t *seen = calloc((size_t)limit + 1, 1);
     MoteResult result = seen != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to check a snapshot");
-    for (uint64_t i = 0; i < members->count && result == MOTE_OK; i++) {
-        const uint32_t member = members->words[i];
-        if (member != MOTE_NONE && (member >= limit || seen[member]++ != 0)) {
-            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has member %u at particle %llu, expected each below %u once",
-                               member, (unsigned long long)i, limit);
+    for (uint64_t i = 0; i < handles->count && result == MOTE_OK; i++) {
+        const uint32_t handle = handles->words[i];
+        const uint32_t row = handle < HANDLE_SINGLE ? handle : handle - HANDLE_SINGLE + members;
+        if (handle < HANDLE_SINGLE && handle >= members) {
+            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has member %u at particle %llu, expected members below %u",
+                               handle, (unsigned long long)i, members);
+        } else if (handle != MOTE_NONE && seen[row]++ != 0) {
+            result = mote_fail(MOTE_ERROR_INPUT, "snapshot has handle 0x%x at particle %llu for the second time",
+                               handle, (unsigned long long)i);
         }
     }
     free(seen);
@@ -277,7 +306,7 @@ static MoteResult check_snapshot(const MoteWorld *world, const WorldSnapshot *sn
     result = result == MOTE_OK ? check_particles(snapshot) : result;
     result = result == MOTE_OK ? check_channels(snapshot) : result;
     result = result == MOTE_OK ? check_ids(snapshot) : result;
-    result = result == MOTE_OK ? check_members(world, snapshot) : result;
+    result = result == MOTE_OK ? check_handles(world, snapshot) : result;
     return result == MOTE_OK ? check_motions(snapshot) : result;
 }
 
@@ -331,6 +360,8 @@ static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     MoteResult result = check_particle_sizes(snapshot);
+    const uint32_t singles = single_handles(world, snapshot);
+    result = result == MOTE_OK ? reserve_handles(world, snapshot, singles) : result;
     if (result != MOTE_OK) {
         return result;
     }
@@ -344,6 +375,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     restored.tally.largest_inverse_mass = restored.tally.liquid_inverse_mass = snapshot->liquid_inverse_mass;
     restored.lists_are_current = false;
     tally_particles(&restored, snapshot);
+    restored.view.handle_count = restored.view.member_count + singles;
     result = check_snapshot(&restored, snapshot);
     result = result == MOTE_OK ? fill_from(&restored, snapshot) : result;
     if (result != MOTE_OK) {

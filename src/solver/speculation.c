@@ -29,12 +29,15 @@ uint64_t world_speculate_on(uint32_t last)
 }
 
 // Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
-// are expected, have changed places; all others stay where they are now.
+// are expected, have changed places, those that are sorted along and the scratch that they are sorted into; all others
+// stay where they are now.
 void world_roll_back(MoteWorld *world, const MoteView *mark)
 {
     MoteView view = *mark;
+#define STAYS_REORDER false
+#define STAYS_FIXED   true
 #define BUFFER(type, name, capacity, order, keep, render)                                                              \
-    if (CAPACITY_##capacity != CAPACITY_PARTICLES && CAPACITY_##capacity != CAPACITY_SOLIDS) {                         \
+    if (CAPACITY_##capacity != CAPACITY_PARTICLES && STAYS_##order) {                                                  \
         view.name = world->view.name;                                                                                  \
     }
 #include "kernels/data.def"

@@ -179,6 +179,17 @@ uint64_t world_elements(const MoteWorld *world, Capacity capacity, uint64_t part
 Channel *world_look_up_channel(MoteWorld *world, const char *name);
 Channel *world_find_channel(MoteWorld *world, const char *name);
 
+// Finds where the particles of all handles are now. render_view.c
+void world_locate_handles(MoteWorld *world);
+// The same, to the host: an element for each of view.handle_count. handles.c
+MoteResult world_read_slots(MoteWorld *world, uint32_t *slots);
+// A handle as kernels have it; an error if this world has not made it. handles.c
+MoteResult world_check_handle(const MoteWorld *world, MoteParticleHandle handle, uint32_t *out);
+// Its row of handle_slots.
+static inline uint32_t world_handle_row(const MoteWorld *world, uint32_t handle)
+{
+    return handle < HANDLE_SINGLE ? handle : world->view.member_count + (handle - HANDLE_SINGLE);
+}
 // Makes room for what only solid particles have, once there are some. solids.c
 MoteResult world_reserve_solids(MoteWorld *world);
 // Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c

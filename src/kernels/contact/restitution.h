@@ -239,7 +239,7 @@ KERNEL(bounce_clusters)
     vec3 pushed = v3(0.0f, 0.0f, 0.0f);
     vec3 twisted = v3(0.0f, 0.0f, 0.0f);
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot != NONE) {
             const vec4 rest = LOAD(entry_rests, e);
             const vec3 momentum = v3_scale(v3_from_v4(LOAD(pushes, slot)), rest.w);
@@ -260,7 +260,7 @@ KERNEL(bounce_clusters)
         Impact sum = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
         uint touching = NONE; // one of its particles
         for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-            const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+            const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
             if (slot != NONE) {
                 touching = slot;
                 const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, e)), origin);

@@ -83,14 +83,14 @@ KERNEL(raise_clusters)
     const vec3 centre = v3_from_v4(LOAD(cluster_centres, i));
     float height = NO_HEIGHT;
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot != NONE && LOAD(compliances, slot) < NO_HEIGHT) {
             const vec3 arm = v3_sub(centre, v3_from_v4(LOAD(positions, slot)));
             height = min_f32(height, LOAD(compliances, slot) + v3_dot(arm, PARAMETER(up)));
         }
     }
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count && height < NO_HEIGHT; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot != NONE) {
             STORE(heights, slot, max_f32(height, 0.0f));
         }

@@ -121,7 +121,7 @@ KERNEL(mark_removed)
 #define DEAD_REORDER(type, name, capacity) DEAD_##capacity##_##type(name)
 #define DEAD_PARTICLES_vec4(name)          STORE(name, i, nothing);
 #define DEAD_PARTICLES_uint(name)
-#define DEAD_SOLIDS_uint(name)
+#define DEAD_HANDLES_uint(name)
 #include "data.def"
         STORE(estimates, i, nothing); // the scratch that they change places with
         STORE(cell_scan, i, 0u);

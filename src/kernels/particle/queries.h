@@ -9,6 +9,7 @@
 #include "collider/distance.h"
 #include "collider/ray_cast.h"
 #include "particle/force_fields.h"
+#include "particle/handles.h"
 
 #define SUM_COLUMNS 5u // of sum_particles
 
@@ -181,8 +182,8 @@ KERNEL(finish_rays)
     STORE(query_hits, i, v4_from_v3(normal, distance));
     STORE(query_words, word + RAY_COLLIDER, NONE);
     STORE(query_words, word + RAY_SLOT, LOAD(ids, slot));
-    if (PARAMETER(member_count) > 0u && PARAMETER(has_solids) != 0u && LOAD(members, slot) != NONE) {
-        STORE(query_words, word + RAY_BODY, LOAD(clusters, LOAD(member_clusters, LOAD(members, slot))).body);
+    if (PARAMETER(member_count) > 0u && PARAMETER(has_solids) != 0u && is_member(LOAD(handles, slot))) {
+        STORE(query_words, word + RAY_BODY, LOAD(clusters, LOAD(member_clusters, LOAD(handles, slot))).body);
     }
 }
 

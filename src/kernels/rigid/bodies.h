@@ -12,6 +12,7 @@
 #define MOTE_KERNELS_BODIES_H
 
 #include "data.h"
+#include "particle/handles.h"
 
 // ---- Small matrices and rotations --------------------------------------------------------------------------
 
@@ -107,8 +108,8 @@ FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
     if (!MAY_HAVE(SOLIDS) || PARAMETER(member_count) == 0u) {
         return NONE;
     }
-    const uint member = LOAD(members, i);
-    if (member == NONE) {
+    const uint member = LOAD(handles, i);
+    if (!is_member(member)) {
         return NONE;
     }
     const uint cluster = LOAD(member_clusters, member);
@@ -117,8 +118,8 @@ FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
 
 FUNCTION bool has_plane(VIEW_COMMA uint i)
 {
-    const uint member = PARAMETER(member_count) != 0u ? LOAD(members, i) : NONE;
-    return member != NONE && LOAD(member_fields, member * MEMBER_FACES).w < NO_FIELD &&
+    const uint member = PARAMETER(member_count) != 0u ? LOAD(handles, i) : NONE;
+    return is_member(member) && LOAD(member_fields, member * MEMBER_FACES).w < NO_FIELD &&
            LOAD(member_fields, member * MEMBER_FACES + 1u).w < NO_FIELD;
 }
 
@@ -131,7 +132,7 @@ FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
     if (!has_plane(VIEW_HERE_COMMA i)) {
         return none;
     }
-    const uint member = LOAD(members, i);
+    const uint member = LOAD(handles, i);
     const vec4 rotation = LOAD(cluster_rotations, LOAD(member_clusters, member));
     const vec3 local = rotate_back(rotation, direction);
     vec4 best = none;
@@ -151,8 +152,8 @@ FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
 // and the distance. NO_FIELD: a plain sphere.
 FUNCTION vec4 surface_of(VIEW_COMMA uint i)
 {
-    const uint member = PARAMETER(member_count) != 0u ? LOAD(members, i) : NONE;
-    if (member == NONE) {
+    const uint member = PARAMETER(member_count) != 0u ? LOAD(handles, i) : NONE;
+    if (!is_member(member)) {
         return v4(0.0f, 0.0f, 0.0f, NO_FIELD);
     }
     const vec4 field = LOAD(member_fields, member * MEMBER_FACES);
@@ -222,21 +223,6 @@ FUNCTION void add_push(VIEW_COMMA uint i, vec3 push, float contacts)
     STORE(pushes, i, v4_from_v3(v3_add(v3_from_v4(before), push), before.w + contacts));
 }
 
-// ---- Members -----------------------------------------------------------------------------------------------
-
-KERNEL(clear_members)
-{
-    STORE(member_slots, i, NONE);
-}
-
-KERNEL(locate_members)
-{
-    const uint member = LOAD(members, i);
-    if (member != NONE) {
-        STORE(member_slots, member, i);
-    }
-}
-
 // ---- The step's beginning ----------------------------------------------------------------------------------
 
 // Sums of a chunk of a rigid cluster for its motion: mass and offset from the last centre, momentum, angular momentum.
@@ -254,7 +240,7 @@ KERNEL(sum_momenta)
     vec3 momentum = v3(0.0f, 0.0f, 0.0f);
     vec3 angular = v3(0.0f, 0.0f, 0.0f);
     for (uint e = chunk.x; e < chunk.y; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot == NONE) {
             continue;
         }
@@ -318,7 +304,7 @@ FUNCTION vec3 place_of_entry(VIEW_COMMA uint entry, uint cluster)
 // Puts the particles of rigid bodies where their body is.
 KERNEL(place_members)
 {
-    const uint slot = LOAD(member_slots, i);
+    const uint slot = LOAD(handle_slots, i);
     const uint cluster = LOAD(member_clusters, i);
     if (slot == NONE || (LOAD(clusters, cluster).flags & CLUSTER_RIGID) == 0u) {
         return;

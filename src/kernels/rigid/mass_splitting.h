@@ -153,7 +153,7 @@ KERNEL(count_cluster_contacts)
     Rows turned = zero;  // of their moments
     float contacts = 0.0f;
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         const vec4 own = slot != NONE ? LOAD(pushes, slot) : v4(0.0f, 0.0f, 0.0f, 0.0f);
         if (own.w > 0.0f) {
             const vec4 rest = LOAD(estimates, slot);

@@ -13,7 +13,7 @@ KERNEL(creep_entries)
     const uint index = LOAD(entry_clusters, i);
     const Cluster cluster = LOAD(clusters, index);
     const uint member = LOAD(entry_members, i);
-    const uint slot = LOAD(member_slots, member);
+    const uint slot = LOAD(handle_slots, member);
     if (cluster.yield <= 0.0f || slot == NONE) {
         return;
     }

@@ -60,7 +60,7 @@ FUNCTION float friction_limit(VIEW_COMMA Shape shape, Material pair, uint member
     const vec3 p = v3_add(aim.aim_centre, rotate(aim.aim_rotation, rest));
     const vec4 way_out = penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), PARAMETER(margin));
     const vec3 normal = rotate(shape.rotation, v3_from_v4(way_out));
-    const vec3 start = v3_from_v4(LOAD(positions, LOAD(member_slots, member)));
+    const vec3 start = v3_from_v4(LOAD(positions, LOAD(handle_slots, member)));
     const vec3 motion = v3_sub(p, carried_along(VIEW_HERE_COMMA shape, p, start));
     const vec3 sliding = v3_mul(tangential(motion, normal), PARAMETER(motion_mask));
     const float slack = SLIP_SLACK * v3_length(PARAMETER(gravity)) * PARAMETER(time_step) * PARAMETER(time_step);
@@ -74,7 +74,7 @@ FUNCTION float friction_limit(VIEW_COMMA Shape shape, Material pair, uint member
 FUNCTION Pose leave_shape(VIEW_COMMA Cluster cluster, Pose pose, uint index, uint member, vec3 rest)
 {
     const Shape shape = LOAD(shapes, index);
-    const uint slot = LOAD(member_slots, member);
+    const uint slot = LOAD(handle_slots, member);
     const bool stabilizing = PARAMETER(stabilizing) != 0u;
     const uint row = stabilizing ? NONE : dynamic_row_of(VIEW_HERE_COMMA index);
     if (row != NONE && !has_push_slot(VIEW_HERE_COMMA slot, row)) {
@@ -171,7 +171,7 @@ FUNCTION Pose resume_holds(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
             continue;
         }
         const uint index = LOAD(hold_shapes, member);
-        const uint slot = LOAD(member_slots, member);
+        const uint slot = LOAD(handle_slots, member);
         vec4 resumed = v4(0.0f, 0.0f, 0.0f, 0.0f);
         if (slot != NONE && index < PARAMETER(shape_count)) {
             const Shape shape = LOAD(shapes, index);
@@ -212,7 +212,7 @@ FUNCTION void count_squeezed(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
         const Shape shape = LOAD(shapes, s);
         bool touches = false;
         for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
-            const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+            const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
             if (slot == NONE || dynamic_row_of(VIEW_HERE_COMMA s) != NONE) {
                 continue;
             }
@@ -257,7 +257,7 @@ FUNCTION Pose leave_shapes(VIEW_COMMA Cluster cluster, uint index, Pose pose)
             const uint turn_back = n >= cluster.entry_count ? 2u * cluster.entry_count - 1u - n : n;
             const uint entry = cluster.first_entry + turn_back;
             const uint member = LOAD(entry_members, entry);
-            if (LOAD(member_slots, member) != NONE) {
+            if (LOAD(handle_slots, member) != NONE) {
                 const vec3 rest = v3_sub(v3_from_v4(LOAD(entry_rests, entry)), origin);
                 pose = leave_shape(VIEW_HERE_COMMA cluster, pose, s, member, rest);
             }

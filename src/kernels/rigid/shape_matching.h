@@ -29,7 +29,7 @@ KERNEL(sum_members)
     vec3 starts = v3(0.0f, 0.0f, 0.0f);
     vec3 moments = v3(0.0f, 0.0f, 0.0f);
     for (uint e = chunk.x; e < chunk.y; e++) {
-        const uint slot = LOAD(member_slots, LOAD(entry_members, e));
+        const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot == NONE) {
             continue;
         }
@@ -160,7 +160,7 @@ KERNEL(match_clusters)
 // so that momentum is conserved. Pushes have been heeded and are cleared.
 KERNEL(match_members)
 {
-    const uint slot = LOAD(member_slots, i);
+    const uint slot = LOAD(handle_slots, i);
     if (slot == NONE) {
         return;
     }
