@@ -219,7 +219,7 @@ FUNCTION Motion bounce_off(Cluster cluster, Motion motion, Motion before, Pose p
     if (lacking > 0.0f) {
         const float give = inverse_effective_mass(cluster, pose.rotation, arm, normal);
         const vec3 impulse = v3_scale(normal, lacking / give);
-        motion = apply_impulse(cluster, pose.rotation, motion, impulse, v3_cross(arm, impulse));
+        motion = add_impulse(cluster, pose.rotation, motion, impulse, v3_cross(arm, impulse));
     }
     return motion;
 }
@@ -249,7 +249,7 @@ KERNEL(bounce_clusters)
             STORE(pushes, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
         }
     }
-    motion = apply_impulse(cluster, pose.rotation, motion, pushed, twisted);
+    motion = add_impulse(cluster, pose.rotation, motion, pushed, twisted);
     const float reach = cluster.radius * 1.01f + 1.1f * PARAMETER(margin);
     for (uint s = 0u; s < PARAMETER(shape_count); s++) {
         const Shape shape = LOAD(shapes, s);
@@ -283,7 +283,7 @@ KERNEL(bounce_clusters)
 FUNCTION void kick_shape(VIEW_COMMA uint row, Shape shape, vec3 moment, vec3 momentum)
 {
     const Motion motion = LOAD(dynamic_motions, row);
-    STORE(dynamic_motions, row, apply_impulse(LOAD(dynamic_bodies, row), shape.rotation, motion, momentum, moment));
+    STORE(dynamic_motions, row, add_impulse(LOAD(dynamic_bodies, row), shape.rotation, motion, momentum, moment));
 }
 
 // What particles that bounced off gave (update_velocity).
