@@ -532,6 +532,7 @@ MOTE_API MoteResult mote_world_apply_impulse(MoteWorld *world, const MoteForceFi
 // What particles have in sum: those of one body, by its group, or the one with an id, without reading all.
 typedef struct MoteParticleSums {
     uint32_t count;            // of particles that pass the filter; of 0, all the rest is 0
+    uint32_t phase;            // of the only one; of several, 0
     float mass;                // kg
     MoteVec3 centre;           // m, of mass
     MoteVec3 velocity;         // m/s, of that

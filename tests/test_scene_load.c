@@ -438,7 +438,7 @@ static void test_error_texts(void **state)
     fails("{ \"zzz\": [] }",
           "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, bodies, "
           "grains, colliders, "
-          "emitters, kill_volumes, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
+          "emitters, kill_volumes, forces, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
           "description");
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters
           "@:1:42: solver.spacing: found \"0.05\", expected a number from 0.0001 to 1000 m");

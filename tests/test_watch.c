@@ -193,7 +193,7 @@ static const char *const shipped[] = {
     "buoyancy",     "cup",          "dam_break",         "dam_break_2d",  "double_dam_break",
     "drop_in_pool", "flapping_fin", "floating_boxes",    "fountain",      "friction_ramp",
     "hourglass",    "marbles",      "non_manifold",      "plastic_stack", "rock_pool",
-    "sand_pile",    "sandcastle",   "soft_bunny",        "two_liquids",
+    "sand_pile",    "sandcastle",   "soft_bunny",        "two_liquids",   "vortex",
 };
 
 // What was seen of a scene, at most.

@@ -228,22 +228,21 @@ bool scene_next_name(const char **list, char name[SCENE_NAME_SIZE])
     return length > 0;
 }
 
-// A bit for each material that it ignores; the names were checked with the scene.
-static uint32_t ignored_materials(const SceneValues *values, const SceneMaterial *material)
+uint32_t scene_material_bits(const SceneValues *values, const char *list)
 {
-    uint32_t ignored = 0;
+    uint32_t bits = 0;
     char name[SCENE_NAME_SIZE];
-    for (const char *list = material->ignores; scene_next_name(&list, name);) {
-        ignored |= UINT32_C(1) << scene_material_index(values, scene_material(values, name));
+    while (scene_next_name(&list, name)) {
+        bits |= UINT32_C(1) << scene_material_index(values, scene_material(values, name));
     }
-    return ignored;
+    return bits;
 }
 
 bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, const SceneMaterial *b)
 {
     const uint32_t bit_a = scene_material_index(values, a), bit_b = scene_material_index(values, b);
-    return (bit_b >= 32 || (ignored_materials(values, a) >> bit_b & 1) == 0) &&
-           (bit_a >= 32 || (ignored_materials(values, b) >> bit_a & 1) == 0);
+    return (bit_b >= 32 || (scene_material_bits(values, a->ignores) >> bit_b & 1) == 0) &&
+           (bit_a >= 32 || (scene_material_bits(values, b->ignores) >> bit_a & 1) == 0);
 }
 
 MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world)
@@ -262,7 +261,7 @@ MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world)
             .adhesion = material->adhesion,
             .rolling_friction = material->rolling_friction,
             .combine = material->combine,
-            .ignored_materials = ignored_materials(&scene->values, material),
+            .ignored_materials = scene_material_bits(&scene->values, material->ignores),
         };
     }
     const MoteResult result = mote_world_set_materials(world, rows, count);

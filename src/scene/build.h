@@ -19,6 +19,7 @@ MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b); // 
 MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material);
 bool scene_collider_has_mass(const SceneCollider *collider); // and so is the world's to move
 MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to);
+MoteForceField scene_force_field(const SceneValues *values, const SceneForce *force); // forces_build.c
 
 // A cubic lattice about the origin: counts[a] points along axis a, without those farther than `radius`.
 // Lengths are in spacings.
@@ -39,6 +40,8 @@ MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, con
 // A material's place in the scene's list is its row in the world, and the group of what is made of it.
 // The next of the names in a list with commas, without the spaces around it; false at its end. `list` moves on.
 bool scene_next_name(const char **list, char name[SCENE_NAME_SIZE]);
+// A bit for each material of such a list; the names were checked with the scene.
+uint32_t scene_material_bits(const SceneValues *values, const char *list);
 // Whether the particles of two materials take notice of each other.
 bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, const SceneMaterial *b);
 uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *material);

@@ -21,6 +21,7 @@ bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t ele
     case SCENE_SECTION_collider:
     case SCENE_SECTION_emitter:
     case SCENE_SECTION_kill_volume:
+    case SCENE_SECTION_force:
         return key->animation == SCENE_ANIMATED;
     case SCENE_SECTION_material:
         return key->look;
@@ -45,7 +46,8 @@ void simulation_set_live(MoteScene *scene, MoteSimulation *simulation, const Sce
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         store(all[i], key, element, numbers);
     }
-    if (key->section == SCENE_SECTION_collider || key->section == SCENE_SECTION_kill_volume) {
+    if (key->section == SCENE_SECTION_collider || key->section == SCENE_SECTION_kill_volume ||
+        key->section == SCENE_SECTION_force) {
         simulation->animated[key->section] = true; // the world is told of them with every step from now on
     }
     if (key->section == SCENE_SECTION_material) {

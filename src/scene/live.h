@@ -6,7 +6,8 @@
 #include "scene/keys.h"
 
 // Whether a key can change without building the simulation anew: what pictures are made with, solver values that may
-// be keyframed, and the motion of colliders, emitters and kill volumes. Not where the scene has keyframes for it.
+// be keyframed, and the motion of colliders, emitters, kill volumes and force fields. Not where the scene has keyframes
+// for it.
 bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t element);
 
 // Changes a live key for the steps and pictures to come. The numbers must be in the key's range.

@@ -315,23 +315,44 @@ static void check_material(SceneReader *reader, SceneSection section, uint32_t e
     check_material_at(reader, section, element, "material", name);
 }
 
-// The materials that a material ignores, which it has a bit each for.
-static void check_ignored(SceneReader *reader, uint32_t element)
+// Materials by name, separated by commas, each of which there is a bit for.
+static void check_material_list(SceneReader *reader, SceneSection section, uint32_t element, const char *key,
+                                const char *list)
 {
     enum { MATERIAL_BITS = 32 };
     const SceneValues *values = &reader->scene->values;
     char name[SCENE_NAME_SIZE];
-    for (const char *list = SCENE_AT(values, material, element)->ignores; scene_next_name(&list, name);) {
-        const SceneMaterial *ignored = scene_material(values, name);
-        if (ignored == NULL) {
-            check_material_at(reader, SCENE_SECTION_material, element, "ignores", name);
-        } else if (scene_material_index(values, ignored) >= MATERIAL_BITS) {
-            const ScenePath parent = element_path(reader, SCENE_SECTION_material, element);
-            const ScenePath path = path_to_key(&parent, "ignores");
+    while (scene_next_name(&list, name)) {
+        const SceneMaterial *material = scene_material(values, name);
+        if (material == NULL) {
+            check_material_at(reader, section, element, key, name);
+        } else if (scene_material_index(values, material) >= MATERIAL_BITS) {
+            const ScenePath parent = element_path(reader, section, element);
+            const ScenePath path = path_to_key(&parent, key);
             scene_report(reader, &path, SCENE_AT_VALUE,
                          "found \"%s\", which is material %u, expected one of the first %d", name,
-                         scene_material_index(values, ignored) + 1, MATERIAL_BITS);
+                         scene_material_index(values, material) + 1, MATERIAL_BITS);
         }
+    }
+}
+
+// What the world would refuse, where the file says it.
+static void check_force(SceneReader *reader, uint32_t element)
+{
+    const SceneForce *force = SCENE_AT(&reader->scene->values, force, element);
+    const bool round = force->kind == MOTE_FORCE_FIELD_POINT || force->kind == MOTE_FORCE_FIELD_RADIAL;
+    const bool over_radius = force->falloff == MOTE_FALLOFF_LINEAR || force->falloff == MOTE_FALLOFF_QUADRATIC;
+    const ScenePath parent = element_path(reader, SCENE_SECTION_force, element);
+    const ScenePath falloff = path_to_key(&parent, "falloff"), radius = path_to_key(&parent, "radius");
+    check_material_list(reader, SCENE_SECTION_force, element, "materials", force->materials);
+    if (force->falloff == MOTE_FALLOFF_INVERSE_SQUARE && !round) {
+        scene_report(reader, &falloff, SCENE_AT_VALUE,
+                     "found \"inverse_square\" for a box or uniform field, expected \"constant\", \"linear\" or "
+                     "\"quadratic\"");
+    }
+    if (round && over_radius && force->radius <= 0.0f) {
+        scene_report(reader, &radius, SCENE_AT_VALUE,
+                     "found 0 with a linear or quadratic falloff, expected the radius above 0 that it falls off over");
     }
 }
 
@@ -350,7 +371,7 @@ void scene_check(SceneReader *reader)
     const bool values_are_right = reader->errors == 0;
     double total = 0;
     for (uint32_t i = 0; i < SCENE_COUNT(values, material); i++) {
-        check_ignored(reader, i);
+        check_material_list(reader, SCENE_SECTION_material, i, "ignores", SCENE_AT(values, material, i)->ignores);
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
         check_material(reader, SCENE_SECTION_fluid, i, SCENE_AT(values, fluid, i)->material);
@@ -384,6 +405,9 @@ void scene_check(SceneReader *reader)
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, kill_volume); i++) {
         check_shape(reader, SCENE_SECTION_kill_volume, i, SCENE_AT(values, kill_volume, i)->shape);
+    }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, force); i++) {
+        check_force(reader, i);
     }
     check_bounds(reader);
     check_camera(reader, SCENE_SECTION_camera, 0);

@@ -115,6 +115,23 @@ typedef struct SceneKillVolume {
     float radius, height;
 } SceneKillVolume;
 
+typedef enum SceneAffects {
+    SCENE_AFFECTS_EVERYTHING,
+    SCENE_AFFECTS_LIQUID,
+    SCENE_AFFECTS_GRAINS,
+    SCENE_AFFECTS_BODIES,
+    SCENE_AFFECTS_COLLIDERS
+} SceneAffects;
+typedef struct SceneForce {
+    uint32_t kind, mode, falloff; // MoteForceFieldKind, MoteForceMode, MoteFalloff
+    uint32_t affects;             // SceneAffects
+    char materials[SCENE_NAME_SIZE];
+    MoteVec3 position, rotation, size;
+    float radius, height, border, softening, strength, swirl;
+    MoteVec3 direction, angular, velocity; // angular in degrees/s^2
+    float drag;
+} SceneForce;
+
 typedef struct SceneBounds {
     MoteVec3 lower, upper;
 } SceneBounds;

@@ -88,6 +88,18 @@ static MoteResult set_kill_volumes(MoteSimulation *simulation)
     return mote_world_set_kill_volumes(simulation->world, simulation->shapes, count);
 }
 
+static MoteResult set_forces(MoteSimulation *simulation)
+{
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->from, force) && result == MOTE_OK; i++) {
+        const MoteForceField field = scene_force_field(&simulation->from, SCENE_AT(&simulation->from, force, i));
+        result = simulation->forces[i].generation == 0
+                     ? mote_world_add_force_field(simulation->world, &field, &simulation->forces[i])
+                     : mote_world_set_force_field(simulation->world, simulation->forces[i], &field);
+    }
+    return result;
+}
+
 // ---- Making and unmaking ----
 
 static MoteResult allocate(MoteSimulation *simulation)
@@ -99,7 +111,9 @@ static MoteResult allocate(MoteSimulation *simulation)
     simulation->emitters = calloc(emitters + 1u, sizeof *simulation->emitters);
     simulation->emitters_before = calloc(emitters + 1u, sizeof *simulation->emitters_before);
     simulation->shapes = calloc(shapes + 1u, sizeof *simulation->shapes);
-    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->shapes == NULL) {
+    simulation->forces = calloc(SCENE_COUNT(values, force) + 1u, sizeof *simulation->forces);
+    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->shapes == NULL ||
+        simulation->forces == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
     }
     for (uint32_t i = 0; i < emitters; i++) {
@@ -147,7 +161,8 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     if (result == MOTE_OK) {
         result = scene_add_collider_meshes(scene, simulation->world, &simulation->collider_meshes);
     }
-    MoteResult (*const parts[])(MoteSimulation *) = {set_colliders, start_colliders, set_kill_volumes, fill};
+    MoteResult (*const parts[])(MoteSimulation *) = {set_colliders, start_colliders, set_kill_volumes, set_forces,
+                                                     fill};
     for (uint32_t i = 0; i < sizeof parts / sizeof parts[0] && result == MOTE_OK; i++) {
         result = stop_check();
         result = result == MOTE_OK ? parts[i](simulation) : result;
@@ -198,6 +213,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     drop_emissions(simulation);
     free(simulation->emissions);
     free(simulation->shapes);
+    free(simulation->forces);
     simulation_look_free(&simulation->look);
     scene_bodies_free(&simulation->bodies);
     notices_clear(&simulation->notices);
@@ -295,6 +311,9 @@ static MoteResult prepare(void *context, uint32_t before)
     }
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_kill_volume]) {
         result = set_kill_volumes(simulation);
+    }
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_force]) {
+        result = set_forces(simulation);
     }
     if (result == MOTE_OK) {
         const uint64_t step = simulation->steps + before;

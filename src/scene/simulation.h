@@ -37,7 +37,8 @@ struct MoteSimulation {
     EmitterState *emitters, *emitters_before; // one an emitter of the scene; as they were when a frame began
     Emission *emissions;                      // of the steps under way
     uint32_t emission_count, emission_capacity;
-    MoteShape *shapes; // room for one a collider or kill volume, whichever are more
+    MoteShape *shapes;        // room for one a collider or kill volume, whichever are more
+    MoteForceFieldId *forces; // one a force of the scene
     SceneBodies bodies;
     Notices notices;
     bool gain_reported, escape_reported; // while it lasts

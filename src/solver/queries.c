@@ -266,6 +266,7 @@ MoteResult mote_world_sum_particles(MoteWorld *world, const MoteParticleFilter *
         const double mass = s[0][3];
         *out = (MoteParticleSums){
             .count = (uint32_t)(s[1][3] + 0.5),
+            .phase = s[1][3] < 1.5 ? (uint32_t)s[3][3] << 16 | (uint32_t)s[4][3] : 0,
             .mass = (float)mass,
             .centre = {near.x + (float)(s[0][0] / mass), near.y + (float)(s[0][1] / mass),
                        near.z + (float)(s[0][2] / mass)},

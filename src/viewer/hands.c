@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "viewer/hands.h"
 
-#include "base/error.h"
 #include "base/vec.h"
 #include "scene/build.h"
 #include "scene/simulation.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-// ---- Vectors, in double: sums over a body ----
-
-static DVec3 vector_at(const float *p)
-{
-    return (DVec3){(double)p[0], (double)p[1], (double)p[2]};
-}
+// ---- Vectors, in double: a body may be far larger than what is done to it ----
 
 typedef struct Matrix {
     DVec3 columns[3]; // symmetric here
@@ -35,78 +27,53 @@ static DVec3 solve(const Matrix *m, DVec3 b)
 
 // ---- Holding ----
 
+// How far around the picked particle liquid is held, in spacings.
+static const float HANDFUL = 3.0f;
+
 void hands_let_go(Hands *hands)
 {
     hands->held_count = 0;
     hands->holds_shape = false;
 }
 
-void hands_destroy(Hands *hands)
+// The particle that was picked, as it is now; of none the count is 0.
+static MoteResult find_picked(MoteWorld *world, uint32_t id, MoteParticleSums *out)
 {
-    free(hands->held);
-    *hands = (Hands){0};
+    return mote_world_sum_particles(world, &(MoteParticleFilter){.one_particle = true, .id = id}, out);
 }
 
-static uint32_t find_id(const MoteParticleView *view, uint32_t id)
+// The same of everything in its group: its body.
+static MoteResult sum_group(MoteWorld *world, uint32_t phase, MoteParticleSums *out)
 {
-    for (uint32_t i = 0; i < view->count; i++) {
-        if (view->ids[i] == id) {
-            return i;
-        }
-    }
-    return MOTE_NONE;
-}
-
-static bool group_is_body(MoteWorld *world, uint32_t group)
-{
-    const uint32_t count = mote_world_body_count(world);
-    MoteBodyState *states = calloc(count + 1u, sizeof *states);
-    bool found = false;
-    if (states != NULL && mote_world_read_bodies(world, states, count) == MOTE_OK) {
-        for (uint32_t i = 0; i < count; i++) {
-            found = found || states[i].group == group;
-        }
-    }
-    free(states);
-    return found;
+    const MoteParticleFilter group = {.one_group = true, .group = phase & MOTE_PHASE_GROUP_MASK};
+    return mote_world_sum_particles(world, &group, out);
 }
 
 // Of a body all particles, of a liquid those within a few spacings, of grains the one.
 static MoteResult take_hold(Hands *hands, Model *model, uint32_t id)
 {
     MoteWorld *world = mote_simulation_world(model->simulation);
-    MoteParticleView view;
-    MoteResult result = mote_world_read(world, &view);
-    if (result != MOTE_OK) {
-        return result;
-    }
-    const uint32_t picked = find_id(&view, id);
-    uint32_t *held = realloc(hands->held, (view.count + 1u) * sizeof *held);
-    if (held == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory to hold %u particles", view.count);
-    }
-    hands->held = held;
+    MoteParticleSums picked, body = {0};
+    MoteResult result = find_picked(world, id, &picked);
     hands->held_count = 0;
-    if (picked == MOTE_NONE) {
-        return MOTE_OK; // it is gone
+    if (result != MOTE_OK || picked.count == 0) {
+        return result; // it is gone, or pinned
     }
-    const uint32_t phase = view.phases[picked];
-    const bool liquid = mote_phase_kind(phase) == MOTE_KIND_LIQUID;
-    // The view of the last read is gone with the next call on the world: the bodies are asked after the loop.
-    const float spacing = mote_world_settings(world).spacing;
-    const float reach = liquid ? 3.0f * spacing : 1e30f;
-    const float *centre = view.positions + 4 * (size_t)picked;
-    hands->held[hands->held_count++] = id;
-    for (uint32_t i = 0; i < view.count; i++) {
-        const float *p = view.positions + 4 * (size_t)i;
-        const float dx = p[0] - centre[0], dy = p[1] - centre[1], dz = p[2] - centre[2];
-        if (i != picked && view.phases[i] == phase && dx * dx + dy * dy + dz * dz < reach * reach) {
-            hands->held[hands->held_count++] = view.ids[i];
-        }
+    hands->id = id;
+    hands->phase = picked.phase;
+    hands->at = picked.centre;
+    hands->held_count = 1;
+    if (mote_phase_kind(picked.phase) == MOTE_KIND_BODY) {
+        result = sum_group(world, picked.phase, &body);
+        hands->held_count = body.count;
+    } else if (mote_phase_kind(picked.phase) == MOTE_KIND_LIQUID) {
+        const MoteShape handful = {.kind = MOTE_SHAPE_SPHERE,
+                                   .radius = HANDFUL * mote_world_settings(world).spacing,
+                                   .from = {picked.centre, {0, 0, 0, 1}},
+                                   .to = {picked.centre, {0, 0, 0, 1}}};
+        result = mote_world_overlap(world, &handful, 1, &hands->held_count, NULL, 0);
     }
-    hands->is_body = !liquid && group_is_body(world, phase & MOTE_PHASE_GROUP_MASK);
-    hands->held_count = liquid || hands->is_body ? hands->held_count : 1;
-    return MOTE_OK;
+    return result;
 }
 
 MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target)
@@ -115,117 +82,75 @@ MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target)
     if (hands->holds_shape || id == MOTE_NONE) {
         return MOTE_OK;
     }
-    if (hands->held_count > 0 && hands->held[0] == id) {
+    if (hands->held_count > 0 && hands->id == id) {
         return MOTE_OK;
     }
     return take_hold(hands, model, id);
 }
 
-typedef struct Sums {
-    double mass;
-    DVec3 centre, momentum, angular; // kg m while summed, then m; kg m/s; kg m^2/s about the centre
-    Matrix inertia;                  // kg m^2, about the centre
-} Sums;
-
-static Sums sum_up(const MoteParticleView *view, const uint32_t *slots, uint32_t count)
+// The inertia of a body, a little more than it is: one row of particles cannot be turned about that row.
+static Matrix inertia_of(const MoteParticleSums *body)
 {
-    Sums s = {0};
-    for (uint32_t k = 0; k < count; k++) {
-        const float *p = view->positions + 4 * (size_t)slots[k];
-        const double mass = p[3] > 0.0f ? 1.0 / (double)p[3] : 0.0;
-        s.mass += mass;
-        s.centre = dvec3_add_scaled(s.centre, vector_at(p), mass);
-        s.momentum = dvec3_add_scaled(s.momentum, vector_at(view->velocities + 4 * (size_t)slots[k]), mass);
-    }
-    const double inverse = s.mass > 0.0 ? 1.0 / s.mass : 0.0;
-    s.centre = dvec3_scale(s.centre, inverse);
-    for (uint32_t k = 0; k < count; k++) {
-        const float *p = view->positions + 4 * (size_t)slots[k];
-        const double mass = p[3] > 0.0f ? 1.0 / (double)p[3] : 0.0;
-        const DVec3 r = dvec3_add_scaled(vector_at(p), s.centre, -1.0);
-        const double rr = dvec3_dot(r, r);
-        s.angular =
-            dvec3_add_scaled(s.angular, dvec3_cross(r, vector_at(view->velocities + 4 * (size_t)slots[k])), mass);
-        s.inertia.columns[0] =
-            dvec3_add_scaled(s.inertia.columns[0], (DVec3){rr - r.x * r.x, -r.x * r.y, -r.x * r.z}, mass);
-        s.inertia.columns[1] =
-            dvec3_add_scaled(s.inertia.columns[1], (DVec3){-r.y * r.x, rr - r.y * r.y, -r.y * r.z}, mass);
-        s.inertia.columns[2] =
-            dvec3_add_scaled(s.inertia.columns[2], (DVec3){-r.z * r.x, -r.z * r.y, rr - r.z * r.z}, mass);
-    }
-    for (int i = 0; i < 3; i++) { // a body of one row of particles cannot be turned about that row
-        double *diagonal = i == 0   ? &s.inertia.columns[0].x
-                           : i == 1 ? &s.inertia.columns[1].y
-                                    : &s.inertia.columns[2].z;
-        *diagonal += 1e-9 * s.mass + 1e-12;
-    }
-    return s;
+    const float *i = body->inertia;
+    const double more = 1e-9 * (double)body->mass + 1e-12;
+    return (Matrix){{dvec3((double)i[0] + more, (double)i[3], (double)i[4]),
+                     dvec3((double)i[3], (double)i[1] + more, (double)i[5]),
+                     dvec3((double)i[4], (double)i[5], (double)i[2] + more)}};
 }
 
-// The impulse at the held point that gives it the velocity `wanted`, and what it does to every particle of the body.
-static void pull_body(MoteParticleView *view, const uint32_t *slots, uint32_t count, DVec3 wanted)
+// The impulse at the held point `at` that gives it the velocity `wanted`, as what it does to every particle of the
+// body.
+static MoteResult pull_body(MoteWorld *world, uint32_t phase, DVec3 at, DVec3 wanted)
 {
-    const Sums s = sum_up(view, slots, count);
-    if (!(s.mass > 0.0)) {
-        return;
+    MoteParticleSums body;
+    const MoteResult result = sum_group(world, phase, &body);
+    if (result != MOTE_OK || !(body.mass > 0.0f)) {
+        return result;
     }
-    const DVec3 r = dvec3_add_scaled(vector_at(view->positions + 4 * (size_t)slots[0]), s.centre, -1.0);
-    const DVec3 spin = solve(&s.inertia, s.angular),
-                drift = {s.momentum.x / s.mass, s.momentum.y / s.mass, s.momentum.z / s.mass};
-    const DVec3 change = dvec3_add_scaled(wanted, dvec3_add_scaled(drift, dvec3_cross(spin, r), 1.0), -1.0);
+    const Matrix inertia = inertia_of(&body);
+    const double mass = (double)body.mass;
+    const DVec3 r = dvec3_sub(at, dvec3_from(body.centre));
+    const DVec3 spin = solve(&inertia, dvec3_from(body.angular_momentum));
+    const DVec3 now = dvec3_add(dvec3_from(body.velocity), dvec3_cross(spin, r));
     Matrix k = {0}; // velocity of the point a unit impulse: 1/m - r x (I^-1 (r x .))
     const DVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int i = 0; i < 3; i++) {
-        const DVec3 turn = solve(&s.inertia, dvec3_cross(r, axes[i]));
-        k.columns[i] = dvec3_add_scaled(dvec3_cross(turn, r), axes[i], 1.0 / s.mass);
+        const DVec3 turn = solve(&inertia, dvec3_cross(r, axes[i]));
+        k.columns[i] = dvec3_add_scaled(dvec3_cross(turn, r), axes[i], 1.0 / mass);
     }
-    const DVec3 impulse = solve(&k, change);
+    const DVec3 impulse = solve(&k, dvec3_sub(wanted, now));
     const DVec3 turn =
-        dvec3_add_scaled(solve(&s.inertia, dvec3_cross(r, impulse)), spin, -0.1); // and a little friction of the hand
-    for (uint32_t i = 0; i < count; i++) {
-        const float *p = view->positions + 4 * (size_t)slots[i];
-        float *v = view->velocities + 4 * (size_t)slots[i];
-        const DVec3 from_centre = dvec3_add_scaled(vector_at(p), s.centre, -1.0);
-        const DVec3 d = dvec3_add_scaled(dvec3_cross(turn, from_centre), impulse, 1.0 / s.mass);
-        if (p[3] > 0.0f) {
-            v[0] += (float)d.x;
-            v[1] += (float)d.y;
-            v[2] += (float)d.z;
-        }
-    }
+        dvec3_add_scaled(solve(&inertia, dvec3_cross(r, impulse)), spin, -0.1); // and a little friction of the hand
+    const MoteForceField pull = {.kind = MOTE_FORCE_FIELD_UNIFORM,
+                                 .mode = MOTE_FORCE_MODE_VELOCITY_CHANGE,
+                                 .pose.position = body.centre,
+                                 .strength = 1.0f,
+                                 .direction = dvec3_round(dvec3_scale(impulse, 1.0 / mass)),
+                                 .angular = dvec3_round(turn),
+                                 .filter = {.one_group = true, .group = phase & MOTE_PHASE_GROUP_MASK},
+                                 .spares_colliders = true};
+    return mote_world_apply_impulse(world, &pull, NULL);
 }
 
-// slots of what is held, which forgets what is gone. NULL where there is no memory, or the picked one is gone.
-static uint32_t *find_held(Hands *hands, const MoteParticleView *view)
+// Most of the way to the velocity at once, of the grain or of all liquid of its kind around it.
+static MoteResult pull_handful(MoteWorld *world, const Hands *hands, DVec3 wanted)
 {
-    uint32_t largest = 0;
-    for (uint32_t k = 0; k < hands->held_count; k++) {
-        largest = hands->held[k] > largest ? hands->held[k] : largest;
-    }
-    uint32_t *slots = malloc((hands->held_count + 1u) * sizeof *slots);
-    uint32_t *places = malloc(((size_t)largest + 1) * sizeof *places);
-    if (slots == NULL || places == NULL) {
-        free(slots);
-        free(places);
-        return NULL;
-    }
-    memset(places, 0xff, ((size_t)largest + 1) * sizeof *places);
-    for (uint32_t i = 0; i < view->count; i++) {
-        if (view->ids[i] <= largest) {
-            places[view->ids[i]] = i;
-        }
-    }
-    uint32_t kept = 0;
-    const bool picked_is_there = places[hands->held[0]] != MOTE_NONE;
-    for (uint32_t k = 0; k < hands->held_count && picked_is_there; k++) {
-        if (places[hands->held[k]] != MOTE_NONE) {
-            slots[kept] = places[hands->held[k]];
-            hands->held[kept++] = hands->held[k];
-        }
-    }
-    hands->held_count = kept;
-    free(places);
-    return slots;
+    const bool liquid = mote_phase_kind(hands->phase) == MOTE_KIND_LIQUID;
+    const MoteForceField pull = {
+        .kind = MOTE_FORCE_FIELD_POINT,
+        .mode = MOTE_FORCE_MODE_VELOCITY_CHANGE,
+        .pose.position = hands->at,
+        .radius = HANDFUL * mote_world_settings(world).spacing,
+        .velocity = dvec3_round(wanted),
+        .drag = 0.8f,
+        .filter = {.kinds = UINT32_C(1) << mote_phase_kind(hands->phase),
+                   .one_group = true,
+                   .group = hands->phase & MOTE_PHASE_GROUP_MASK,
+                   .one_particle = !liquid,
+                   .id = hands->id},
+        .spares_colliders = true,
+    };
+    return mote_world_apply_impulse(world, &pull, NULL);
 }
 
 MoteResult hands_pull(Hands *hands, Model *model)
@@ -237,39 +162,24 @@ MoteResult hands_pull(Hands *hands, Model *model)
         return MOTE_OK;
     }
     MoteWorld *world = mote_simulation_world(model->simulation);
-    MoteParticleView view;
-    MoteResult result = mote_world_read(world, &view);
-    uint32_t *slots = result == MOTE_OK ? find_held(hands, &view) : NULL;
-    if (slots == NULL || hands->held_count == 0) {
-        free(slots);
+    MoteParticleSums picked;
+    const MoteResult result = find_picked(world, hands->id, &picked);
+    if (result != MOTE_OK || picked.count == 0) {
+        hands_let_go(hands);
         return result;
     }
     // A quarter of the way in a frame, and no faster than a few spacings a frame: a spring that never overshoots.
     const MoteSettings settings = mote_world_settings(world);
     const double rate = 0.25 * settings.frame_rate, fastest = 4.0 * settings.spacing * settings.frame_rate;
-    const DVec3 target = dvec3_from(hands->target);
-    DVec3 wanted = dvec3_add_scaled(target, vector_at(view.positions + 4 * (size_t)slots[0]), -1.0);
-    wanted = dvec3_scale(wanted, rate);
+    const DVec3 at = dvec3_from(picked.centre);
+    DVec3 wanted = dvec3_scale(dvec3_sub(dvec3_from(hands->target), at), rate);
     const double speed = dvec3_length(wanted);
     if (speed > fastest) {
-        wanted = (DVec3){wanted.x * fastest / speed, wanted.y * fastest / speed, wanted.z * fastest / speed};
+        wanted = dvec3_scale(wanted, fastest / speed);
     }
-    hands->at = (MoteVec3){view.positions[4 * (size_t)slots[0]], view.positions[4 * (size_t)slots[0] + 1],
-                           view.positions[4 * (size_t)slots[0] + 2]};
-    if (hands->is_body) {
-        pull_body(&view, slots, hands->held_count, wanted);
-    } else {
-        for (uint32_t k = 0; k < hands->held_count; k++) {
-            float *v = view.velocities + 4 * (size_t)slots[k];
-            if (view.positions[4 * (size_t)slots[k] + 3] > 0.0f) {
-                v[0] += 0.8f * ((float)wanted.x - v[0]);
-                v[1] += 0.8f * ((float)wanted.y - v[1]);
-                v[2] += 0.8f * ((float)wanted.z - v[2]);
-            }
-        }
-    }
-    free(slots);
-    return mote_world_write(world, &view);
+    hands->at = picked.centre;
+    return mote_phase_kind(hands->phase) == MOTE_KIND_BODY ? pull_body(world, hands->phase, at, wanted)
+                                                           : pull_handful(world, hands, wanted);
 }
 
 // ---- Throwing, pouring, blowing ----
@@ -346,19 +256,9 @@ MoteResult hands_pour(Model *model, MoteVec3 at)
 
 MoteResult hands_gust(Model *model, MoteVec3 velocity)
 {
-    MoteWorld *world = mote_simulation_world(model->simulation);
-    MoteParticleView view;
-    const MoteResult result = mote_world_read(world, &view);
-    if (result != MOTE_OK) {
-        return result;
-    }
-    const bool flat = mote_world_settings(world).dimensions == 2;
-    for (size_t i = 0; i < view.count; i++) {
-        if (view.positions[4 * i + 3] > 0.0f) {
-            view.velocities[4 * i] += velocity.x;
-            view.velocities[4 * i + 1] += velocity.y;
-            view.velocities[4 * i + 2] += flat ? 0.0f : velocity.z;
-        }
-    }
-    return mote_world_write(world, &view);
+    const MoteForceField gust = {.kind = MOTE_FORCE_FIELD_UNIFORM,
+                                 .mode = MOTE_FORCE_MODE_VELOCITY_CHANGE,
+                                 .strength = 1.0f,
+                                 .direction = velocity};
+    return mote_world_apply_impulse(mote_simulation_world(model->simulation), &gust, NULL);
 }

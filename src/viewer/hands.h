@@ -7,14 +7,14 @@
 #include "viewer/moment.h"
 
 typedef struct Hands {
-    uint32_t *held; // ids; the first is the one that was picked
-    uint32_t held_count;
-    bool is_body;     // they are all of a body, which is pulled at the first as a whole
-    bool holds_shape; // instead of particles: a collider with a mass
-    uint32_t shape;   // its number in the world
-    MoteVec3 anchor;  // m, where it is held, in its own frame
-    MoteVec3 target;  // m, where the first, or the anchor, is to be
-    MoteVec3 at;      // m, where it was before the last frame
+    uint32_t id, phase;  // of the particle that was picked, while held_count is above 0
+    uint32_t held_count; // particles that it was picked with: all of its body, which is pulled at it as a whole, or the
+                         // liquid around it
+    bool holds_shape;    // instead of particles: a collider with a mass
+    uint32_t shape;      // its number in the world
+    MoteVec3 anchor;     // m, where it is held, in its own frame
+    MoteVec3 target;     // m, where the particle, or the anchor, is to be
+    MoteVec3 at;         // m, where it was before the last frame
 } Hands;
 
 // Takes hold of the particle, with the body or the handful of liquid that it belongs to, or moves what is held.
@@ -23,7 +23,6 @@ MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target);
 MoteResult hands_grab_shape(Hands *hands, Model *model, MoteVec3 point);
 MoteResult hands_pull_shape(Hands *hands, Model *model); // see hands_pull
 void hands_let_go(Hands *hands);
-void hands_destroy(Hands *hands);
 
 // Once before each frame: gives what is held the velocity that brings it to the target.
 MoteResult hands_pull(Hands *hands, Model *model);

@@ -698,7 +698,6 @@ void simulator_destroy(Simulator *simulator)
     simulator_stop(simulator);
     moment_pool_destroy(&simulator->pool);
     model_release(simulator->model);
-    hands_destroy(&simulator->hands);
     mtx_destroy(&simulator->mutex);
     cnd_destroy(&simulator->called);
     free(simulator);

@@ -26,7 +26,8 @@ FUNCTION bool is_present(VIEW_COMMA uint k)
 // ---- Sums --------------------------------------------------------------------------------------------------
 
 // Of the particles that pass the filter of query_fields, about query_centre: mass times offset and mass; momentum and
-// number; angular momentum; second moments xx, yy, zz and xy, xz, yz.
+// number; angular momentum; second moments xx, yy, zz and xy, xz, yz. Behind the last two are the halves of the phase,
+// which mean something for a single particle.
 KERNEL(sum_particles)
 {
     const ForceField chosen = LOAD(query_fields, 0u);
@@ -36,6 +37,7 @@ KERNEL(sum_particles)
     vec3 squares = v3(0.0f, 0.0f, 0.0f);
     vec3 products = v3(0.0f, 0.0f, 0.0f);
     float count = 0.0f;
+    uint phase = 0u;
     for (uint k = i * QUERY_CHUNK; k < query_chunk_end(VIEW_HERE_COMMA i); k++) {
         if (!passes_filter(VIEW_HERE_COMMA chosen, k)) {
             continue;
@@ -50,12 +52,13 @@ KERNEL(sum_particles)
         squares = v3_add_scaled(squares, v3_mul(r, r), mass);
         products = v3_add_scaled(products, v3(r.x * r.y, r.x * r.z, r.y * r.z), mass);
         count += 1.0f;
+        phase = LOAD(phases, k);
     }
     STORE(query_sums, SUM_COLUMNS * i, offsets);
     STORE(query_sums, SUM_COLUMNS * i + 1u, v4_from_v3(momentum, count));
     STORE(query_sums, SUM_COLUMNS * i + 2u, v4_from_v3(angular, 0.0f));
-    STORE(query_sums, SUM_COLUMNS * i + 3u, v4_from_v3(squares, 0.0f));
-    STORE(query_sums, SUM_COLUMNS * i + 4u, v4_from_v3(products, 0.0f));
+    STORE(query_sums, SUM_COLUMNS * i + 3u, v4_from_v3(squares, F32(phase >> 16)));
+    STORE(query_sums, SUM_COLUMNS * i + 4u, v4_from_v3(products, F32(phase & 0xffffu)));
 }
 
 // Sums of chunks, a row of them each, for the host to add up.
