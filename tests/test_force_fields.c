@@ -148,7 +148,7 @@ static void a_point_has_a_potential(void **state)
     add_field(world, &well);
     const double begun = -4.0 / sqrt(1.0 + 0.09);
     double deepest = 1.0;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 16; i++) {
         expect_ok(mote_world_steps(world, 1.0f / 1000.0f, 40, NULL));
         const Point point = read_point(world, id);
         const double r = length3(point.x), v = length3(point.v);
@@ -171,9 +171,9 @@ static void wind_has_a_terminal_velocity(void **state)
     add_field(world, &wind);
     expect_ok(mote_world_steps(world, 0.25f, 1, NULL));
     expect_velocity(world, id, 1.5, -2.5, -0.5, 1e-6); // k = 1: half of the way; then gravity
-    expect_ok(mote_world_steps(world, 0.01f, 800, NULL));
+    expect_ok(mote_world_steps(world, 0.01f, 400, NULL));
     const double k = 0.04; // gravity comes after the drag of a step: v (1 - 1 / (1 + k)) = g dt
-    expect_velocity(world, id, 3.0, -0.1 * (1 + k) / k, -1.0, 1e-4);
+    expect_velocity(world, id, 3.0, -0.1 * (1 + k) / k, -1.0, 2e-3); // 12 m away, floats are 1e-6 m apart
     mote_world_destroy(world);
 }
 
@@ -390,7 +390,7 @@ static void work_of_fields_is_not_out_of_nothing(void **state)
     }
     const double before = read_statistics(world).kinetic_energy;
     double most = 0.0;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 40; i++) {
         expect_ok(mote_world_steps(world, DT, 4, NULL));
         const MoteWatch watch = mote_world_watch(world);
         most = fmax(most, watch.gained / watch.energy);
@@ -501,9 +501,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(a_box_accelerates_what_is_inside),
         ON_EVERY_BACKEND(a_radial_field_swirls),
-        ON_CPU_AND_GPUS(a_point_attracts_in_orbits),
-        ON_CPU_AND_GPUS(a_point_has_a_potential),
-        ON_CPU_AND_GPUS(wind_has_a_terminal_velocity),
+        ON_CPU_AND_CUDA(a_point_attracts_in_orbits),
+        ON_CPU_AND_CUDA(a_point_has_a_potential),
+        ON_CPU_AND_CUDA(wind_has_a_terminal_velocity),
         ON_EVERY_BACKEND(masses_and_filters),
         ON_EVERY_BACKEND(colliders_feel_fields_throughout),
         ON_EVERY_BACKEND(bodies_feel_fields_through_particles),

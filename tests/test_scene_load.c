@@ -435,13 +435,22 @@ static void test_error_texts(void **state)
           "\"iterations\"?");
     fails("{ \"fluid\": [] }",
           "@:1:3: fluid: found an unknown key, expected one of a scene's keys; did you mean \"fluids\"?");
-    fails("{ \"zzz\": [] }",
-          "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, bodies, "
-          "grains, colliders, "
-          "emitters, kill_volumes, forces, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
-          "description");
+    fails(
+        "{ \"zzz\": [] }",
+        "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, bodies, "
+        "grains, colliders, "
+        "emitters, kill_volumes, forces, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
+        "description");
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters
           "@:1:42: solver.spacing: found \"0.05\", expected a number from 0.0001 to 1000 m");
+    fails("{ \"forces\": [{ \"kind\": \"box\", \"falloff\": \"inverse_square\" }] }",
+          "@:1:43: forces[0].falloff: found \"inverse_square\" for a box or uniform field, expected \"constant\", "
+          "\"linear\" or \"quadratic\"");
+    fails("{ \"forces\": [{ \"kind\": \"point\", \"falloff\": \"linear\", \"radius\": 0 }] }",
+          "@:1:63: forces[0].radius: found 0 with a linear or quadratic falloff, expected the radius above 0 that it "
+          "falls off over");
+    fails("{ \"forces\": [{ \"kind\": \"point\", \"materials\": \"water, wter\" }] }",
+          "@:1:47: forces[0].materials: found \"wter\", expected the name of a material; did you mean \"water\"?");
     fails("{ \"fluids\": [{}, { \"size\": [1, 2] }] }",
           "@:1:28: fluids[1].size: found [1, 2], expected an array of 3 numbers from 0 to 100000 m");
     fails("{ \"fluids\": [{}, { \"si\\u007ae\": [1, 2, -3] }] }", // an escaped key is the same key

@@ -4,6 +4,7 @@
 #include "simulation_fixture.h"
 
 #include "scene/build.h"
+#include "scene/live.h"
 #include "scene/scene.h"
 #include "scene/simulation.h"
 #include "solver/world.h"
@@ -399,6 +400,57 @@ static void moving_kill_volumes_sweep(void **state)
     fixture_stop(&running);
 }
 
+// The mean velocity of a scene's particles of one material, m/s.
+static MoteVec3 velocity_of_group(const Running *running, uint32_t group)
+{
+    MoteParticleSums sums;
+    expect_ok(
+        mote_world_sum_particles(running->world, &(MoteParticleFilter){.one_group = true, .group = group}, &sums));
+    assert_true(sums.count > 0);
+    return sums.velocity;
+}
+
+// A force holds for a step as it is when the step begins. One that names a material or a kind spares all others; one
+// that is changed while the scene runs acts from the next step on.
+static void forces_follow_their_keyframes(void **state)
+{
+    (void)state;
+    Running running =
+        fixture_start("{\"solver\": {" BALLISTIC ", \"frame_rate\": 10, \"substeps\": 1},"
+                      " \"materials\": {\"oil\": {}, \"sand\": {}},"
+                      " \"fluids\": [{\"material\": \"oil\", \"size\": [0.2, 0.2, 0.2]},"
+                      "   {\"material\": \"water\", \"size\": [0.2, 0.2, 0.2], \"position\": [5, 0, 0]}],"
+                      " \"grains\": [{\"material\": \"sand\", \"size\": [0.2, 0.2, 0.2], \"position\": [0, 5, 0]}],"
+                      " \"forces\": [{\"kind\": \"uniform\", \"materials\": \"oil, sand\", \"direction\": [1, 0, 0],"
+                      "   \"strength\": {\"keyframes\": [[0, 0], [1, 10]]}},"
+                      "  {\"kind\": \"box\", \"size\": [20, 20, 20], \"affects\": \"grains\", \"strength\": 2}]}",
+                      "cpu");
+    const SceneValues *values = &running.scene->values;
+    const uint32_t oil = scene_material_index(values, scene_material(values, "oil")),
+                   sand = scene_material_index(values, scene_material(values, "sand")),
+                   water = scene_material_index(values, scene_material(values, "water"));
+    fixture_advance(&running, 10);
+    assert_float_equal(velocity_of_group(&running, oil).x, 4.5, 1e-4); // (0 + 1 + ... + 9) / 10
+    assert_float_equal(velocity_of_group(&running, sand).x, 4.5, 1e-4);
+    assert_float_equal(velocity_of_group(&running, sand).y, 2.0, 1e-4);
+    assert_float_equal(velocity_of_group(&running, water).x, 0.0, 0.0);
+    assert_float_equal(velocity_of_group(&running, water).y, 0.0, 0.0);
+
+    const double off = 0.0;
+    for (uint32_t k = 0; k < scene_key_count; k++) {
+        const SceneKey *key = &scene_keys[k];
+        if (key->section == SCENE_SECTION_force && strcmp(key->name, "strength") == 0) {
+            assert_false(scene_key_is_live(running.scene, key, 0)); // it has keyframes
+            assert_true(scene_key_is_live(running.scene, key, 1));
+            simulation_set_live(running.scene, running.simulation, key, 1, &off);
+        }
+    }
+    fixture_advance(&running, 1);
+    assert_float_equal(velocity_of_group(&running, sand).x, 5.5, 1e-4);
+    assert_float_equal(velocity_of_group(&running, sand).y, 2.0, 1e-4);
+    fixture_stop(&running);
+}
+
 static void particles_outside_the_bounds_have_escaped(void **state)
 {
     (void)state;
@@ -471,6 +523,7 @@ int main(void)
         cmocka_unit_test(settings_follow_their_keyframes),
         cmocka_unit_test(a_kill_volume_keeps_a_fountain_bounded),
         cmocka_unit_test(moving_kill_volumes_sweep),
+        cmocka_unit_test(forces_follow_their_keyframes),
         cmocka_unit_test(particles_outside_the_bounds_have_escaped),
         cmocka_unit_test(frames_and_time_are_counted),
         cmocka_unit_test(an_unknown_backend_leaves_nothing),

@@ -8,9 +8,10 @@
 //
 // should not be positive. v is the velocity that gravity and damping were added to, x the place after stabilization,
 // which moves without giving speed (UPP section 4.4). Vorticity confinement comes later and does not count: what it
-// adds was asked for. A soft body or a compressed liquid gives back what it took before, so losses are remembered for
-// about a second (`deficit`) and gains are what exceeds them. Gains of explicit integration are none: a particle in
-// free fall loses m g^2 dt^2 / 2 in each step.
+// adds was asked for; so is what force fields add, which came before v (particle/force_fields.h). A soft body or a
+// compressed liquid gives back what it took before, so losses are remembered for about a second (`deficit`) and gains
+// are what exceeds them. Gains of explicit integration are none: a particle in free fall loses m g^2 dt^2 / 2 in each
+// step.
 //
 // Shapes that have a mass count with their kinetic energy and what gravity gave them (watch_shapes); what they give to
 // particles, or get, is no work then. Shapes that users move do work on them, too.
