@@ -247,7 +247,16 @@ typedef struct MoteMaterial {
     uint32_t combine;           // MoteCombine
     uint32_t ignored_materials; // bit j: its particles and those of material j, one of the first 32, pass through each
                                 // other, and neither counts in the other's density; bit of its own: likewise
+    // Of a liquid, as the settings of the same names: below 0, as the settings say. Between two liquids the smaller
+    // viscosity counts, and the mean artificial pressure; vorticity and max_tension are each particle's own.
+    float viscosity;           // 0 to 1
+    float vorticity;           // 1/s, 0 to 1000
+    float max_tension;         // 0 to 1
+    float artificial_pressure; // 0 to 10
 } MoteMaterial;
+
+// No friction, restitution nor adhesion; does not roll; a liquid is as the settings say.
+MOTE_API MoteMaterial mote_default_material(void);
 
 // ---- Distance fields ---------------------------------------------------------------------------------------
 

@@ -362,6 +362,32 @@ static void settings_follow_their_keyframes(void **state)
     fixture_stop(&running);
 }
 
+// A scene's materials reach the world, and keyframes change them.
+static void liquids_follow_their_keyframes(void **state)
+{
+    (void)state;
+    Running running = fixture_start("{\"solver\": {\"spacing\": 0.1, \"viscosity\": 0.02, \"substeps\": 1},"
+                                    " \"materials\": {\"honey\": {\"density\": 1400, \"artificial_pressure\": 0.005,"
+                                    "   \"viscosity\": {\"keyframes\": [[0, 0.25], [0.5, 0.75]]}}},"
+                                    " \"fluids\": [{\"material\": \"honey\", \"size\": [0.5, 0.5, 0.5]},"
+                                    "              {\"size\": [0.5, 0.5, 0.5], \"position\": [2, 0, 0]}]}",
+                                    "cpu");
+    for (uint32_t frame = 0; frame < 40; frame++) {
+        fixture_advance(&running, 1);
+        const LiquidParameters *rows = running.world->liquids.rows; // water, wall, honey
+        const double time = (double)frame / 60.0;
+        assert_true(fabs((double)rows[2].viscosity - (time < 0.5 ? 0.25 + time : 0.75)) < 1e-6);
+        assert_true(rows[2].artificial_pressure == 0.005f && rows[2].max_tension < 0.0f && rows[0].viscosity < 0.0f);
+        assert_int_equal(running.world->view.liquids_differ, 1);
+    }
+    fixture_stop(&running);
+    MoteScene *scene = NULL;
+    static const char bad[] = "{\"materials\": {\"honey\": {\"viscosity\": 2}}}";
+    fixture_write("bad.json", bad, sizeof bad - 1);
+    assert_int_equal(mote_scene_load(fixture_path("bad.json"), NULL, 0, &scene), MOTE_ERROR_INPUT);
+    expect_message("materials.honey.viscosity");
+}
+
 static void a_kill_volume_keeps_a_fountain_bounded(void **state)
 {
     (void)state;
@@ -521,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_mad_emitter_is_refused),
         cmocka_unit_test(a_keyframed_collider_pushes_with_its_speed),
         cmocka_unit_test(settings_follow_their_keyframes),
+        cmocka_unit_test(liquids_follow_their_keyframes),
         cmocka_unit_test(a_kill_volume_keeps_a_fountain_bounded),
         cmocka_unit_test(moving_kill_volumes_sweep),
         cmocka_unit_test(forces_follow_their_keyframes),

@@ -272,6 +272,44 @@ static void twins_agree_in_a_dam_break(void **state)
     }
 }
 
+// Two liquids that differ in all parameters, of one mass and of two, in both modes; with grains among them.
+static void twins_agree_on_liquids_that_differ(void **state)
+{
+    (void)state;
+    if (without_twins()) {
+        skip();
+    }
+    for (uint32_t variant = 0; variant < 8; variant++) {
+        MoteSettings settings = lively_settings(3, variant % 2);
+        settings.artificial_pressure = 0.02f;
+        MoteWorld *world = make_watched_world(&settings);
+        MoteMaterial materials[2] = {mote_default_material(), mote_default_material()};
+        materials[0].viscosity = 0.7f;
+        materials[0].artificial_pressure = 0.1f;
+        materials[1].vorticity = 5.0f;
+        materials[1].max_tension = 0.2f;
+        expect_ok(mote_world_set_materials(world, materials, 2));
+        build_dam_break(world, 8, 8, 8);
+        MoteVec3 points[300];
+        for (int i = 0; i < 300; i++) {
+            points[i] = random_in_box((MoteVec3){0.6f, 0.2f, 0.2f}, 0.19f);
+        }
+        const float density = variant / 2 % 2 == 1 ? 300.0f : 1000.0f;
+        const MoteParticles others = {.count = variant / 4 == 1 ? 250 : 300,
+                                      .positions = points,
+                                      .mass = mote_world_particle_mass(world, density),
+                                      .phase = MOTE_PHASE(MOTE_KIND_LIQUID, 1)};
+        expect_ok(mote_world_add_particles(world, &others, NULL));
+        for (uint32_t i = others.count; i < 300; i++) {
+            add_points(world, &points[i], 1, MOTE_PHASE(MOTE_KIND_GRAIN, 1));
+        }
+        run_steps(world, 10, 1.0f / 240.0f);
+        assert_int_equal(world->view.liquids_differ, 1);
+        assert_true(watch.compared[KERNEL_ID_smooth_velocity] > 0 && watch.compared[KERNEL_ID_density_delta] > 0);
+        mote_world_destroy(world);
+    }
+}
+
 // Lists of every length from none: all paddings.
 static void twins_agree_with_few_neighbours(void **state)
 {
@@ -507,6 +545,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twins_agree_in_a_dam_break),
+        cmocka_unit_test(twins_agree_on_liquids_that_differ),
         cmocka_unit_test(twins_agree_with_few_neighbours),
         cmocka_unit_test(twins_agree_on_odd_particles),
         cmocka_unit_test(twins_agree_in_overfull_cells),

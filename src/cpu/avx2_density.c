@@ -112,9 +112,10 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         } else {
             density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
         }
-        const float error = density_error(density, view->velocities[i].w, view->max_tension);
+        const uint phase = view->phases[i];
+        const bool fluid = has_density(phase);
+        const float error = density_error(density, view->velocities[i].w, tension_of(view, phase));
         const float compliance = has_compliances(view) ? view->compliances[i] : view->rest_lambda;
-        const bool fluid = has_density(view->phases[i]);
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
         view->densities[i] = density;
@@ -159,23 +160,35 @@ void avx2_measure_density(const MoteView *view, uint begin, uint end)
 // (h^2 - r^2) / (h^2 - dq^2). That is kept from falling below `least`, whose powers are just no denormal numbers yet:
 // close to the support, where the neighbours of a lattice are, those made the loop take 1.4 times as long.
 typedef struct Pressure {
-    __m256 scale, slope, at_zero, least;
+    __m256 slope, at_zero, least;
 } Pressure;
 
 static Pressure make_pressure(const MoteView *view)
 {
     const float reference = cbrtf(view->pressure_reference);
-    return (Pressure){_mm256_set1_ps(-view->pressure_scale), _mm256_set1_ps(reference),
-                      _mm256_set1_ps(reference * view->support_squared),
+    return (Pressure){_mm256_set1_ps(reference), _mm256_set1_ps(reference * view->support_squared),
                       _mm256_set1_ps(powf(1e-37f, 1.0f / (3.0f * (float)view->pressure_power)))};
 }
 
-// PBF eq. 14 for one particle, without the scale. The power of the artificial pressure is known where this is
-// inlined, for the usual ones: 0 is none.
-static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *view, Pressure pressure, vec4 p,
-                                                              float inverse_mass, const uint *list, uint count,
-                                                              uint pressure_power, bool mixed)
+// mean_pressure of a liquid particle with eight others, negative.
+static inline __m256 mean_pressures(const MoteView *view, float own, const uint *list)
 {
+    float means[8];
+    for (int lane = 0; lane < 8; lane++) {
+        means[lane] = -mean_pressure(view, own, false, view->phases[list[lane]]);
+    }
+    return _mm256_loadu_ps(means);
+}
+
+// PBF eq. 14 for particle i, a liquid one, without the scale. The power of the artificial pressure is known where this
+// is inlined, for the usual ones: 0 is none. `mixed`: masses are, `differ`: liquids do.
+static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *view, Pressure pressure, uint i,
+                                                              uint pressure_power, bool mixed, bool differ)
+{
+    const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+    const uint count = view->neighbour_counts[i];
+    const vec4 p = view->estimates[i];
+    const float own_pressure = differ ? pressure_of(view, view->phases[i]) : view->pressure_scale;
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
@@ -200,11 +213,11 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
                     power = _mm256_mul_ps(power, ratio);
                 }
             }
-            __m256 scale = pressure.scale;
+            __m256 scale = differ ? mean_pressures(view, own_pressure, list + k) : _mm256_set1_ps(-own_pressure);
             if (mixed) { // pair_pressure
                 const __m256 heaviest = _mm256_set1_ps(view->liquid_inverse_mass);
                 const __m256 lightest = _mm256_max_ps(
-                    _mm256_max_ps(load_w(view->positions, list + k), _mm256_set1_ps(inverse_mass)), heaviest);
+                    _mm256_max_ps(load_w(view->positions, list + k), _mm256_set1_ps(view->predicted[i].w)), heaviest);
                 scale = _mm256_mul_ps(scale, _mm256_div_ps(heaviest, lightest));
             }
             lambda = _mm256_fmadd_ps(scale, power, lambda);
@@ -219,7 +232,7 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
 
 // True if some particle was moved.
 static inline __attribute__((always_inline)) bool delta_range(const MoteView *view, uint begin, uint end,
-                                                              uint pressure_power, bool mixed)
+                                                              uint pressure_power, bool mixed, bool differ)
 {
     const __m128 scale =
         _mm_mul_ps(_mm_set1_ps(view->gradient_scale * view->over_relaxation), load_vec3(view->motion_mask));
@@ -231,14 +244,11 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
             density_delta(view, i); // looks at phases
             continue;
         }
-        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
-        const uint count = view->neighbour_counts[i];
         const __m128 p = _mm_load_ps(&view->predicted[i].x);
-        const float inverse_mass = view->predicted[i].w;
-        __m128 delta = delta_sum(view, pressure, view->estimates[i], inverse_mass, list, count, pressure_power, mixed);
+        __m128 delta = delta_sum(view, pressure, i, pressure_power, mixed, differ);
         delta = _mm_mul_ps(delta, _mm_mul_ps(scale, spread_w(p)));
         if (view->averaging != 0u) {
-            delta = _mm_div_ps(delta, _mm_set1_ps((float)(count + 1u)));
+            delta = _mm_div_ps(delta, _mm_set1_ps((float)(view->neighbour_counts[i] + 1u)));
         }
         const __m128 squared = squared_length_xyz(delta);
         if (_mm_comigt_ss(squared, longest)) {
@@ -255,17 +265,20 @@ void avx2_density_delta(const MoteView *view, uint begin, uint end)
     if (idle_possible(view)) {
         for (uint from = begin; from < end; from += IDLE_CHUNK) {
             const uint to = from + IDLE_CHUNK < end ? from + IDLE_CHUNK : end;
-            const bool moved = !idle_around(view, NOTE_PRESSED, from, to) && delta_range(view, from, to, 0, false);
+            const bool moved =
+                !idle_around(view, NOTE_PRESSED, from, to) && delta_range(view, from, to, 0, false, false);
             idle_set(view, NOTE_MOVED, from, moved);
         }
-    } else if (view->pressure_scale <= 0.0f) {
-        delta_range(view, begin, end, 0, false);
+    } else if (view->has_pressure == 0u) {
+        delta_range(view, begin, end, 0, false, false);
+    } else if (liquids_differ(view)) {
+        delta_range(view, begin, end, view->pressure_power, masses_mix(view), true);
     } else if (masses_mix(view)) {
-        delta_range(view, begin, end, view->pressure_power, true);
+        delta_range(view, begin, end, view->pressure_power, true, false);
     } else if (view->pressure_power == 4) { // PBF's choice
-        delta_range(view, begin, end, 4, false);
+        delta_range(view, begin, end, 4, false, false);
     } else {
-        delta_range(view, begin, end, view->pressure_power, false);
+        delta_range(view, begin, end, view->pressure_power, false, false);
     }
 }
 #else

@@ -9,10 +9,24 @@ typedef struct SmoothSums {
     __m128 vorticity; // PBF eq. 15, without the scale; w is zero
 } SmoothSums;
 
-// `with_vorticity` is known where this is inlined.
-static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const uint *list, uint count,
-                                     bool with_vorticity)
+// viscosity_share of a liquid particle with eight others.
+static inline __m256 viscosity_shares(const MoteView *view, float own, const uint *list)
 {
+    float shares[8];
+    for (int lane = 0; lane < 8; lane++) {
+        shares[lane] = viscosity_share(view, own, false, view->phases[list[lane]]);
+    }
+    return _mm256_loadu_ps(shares);
+}
+
+// Of particle i, a liquid one whose own viscosity is `viscosity`. `with_vorticity` and `differ` (liquids do) are known
+// where this is inlined.
+static inline __attribute__((always_inline)) SmoothSums smooth_sums(const MoteView *view, uint i, float viscosity,
+                                                                    bool with_vorticity, bool differ)
+{
+    const vec4 p = view->positions[i], v = view->velocities[i];
+    const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+    const uint count = view->neighbour_counts[i];
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z), w = _mm256_set1_ps(p.w);
     const __m256 vx = _mm256_set1_ps(v.x), vy = _mm256_set1_ps(v.y), vz = _mm256_set1_ps(v.z),
                  rho = _mm256_set1_ps(v.w);
@@ -27,7 +41,10 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
                      uz = _mm256_sub_ps(velocity.z, vz);
         const __m256 squared = positive_dot_eight(dx, dy, dz);
         const __m256 pair = _mm256_fmadd_ps(_mm256_add_ps(rho, velocity.w), _mm256_add_ps(w, other.w), tiny);
-        const __m256 weight = _mm256_div_ps(add_poly6_eight(zero, squared, h2), pair);
+        __m256 weight = _mm256_div_ps(add_poly6_eight(zero, squared, h2), pair);
+        if (differ) {
+            weight = _mm256_mul_ps(weight, viscosity_shares(view, viscosity, list + k));
+        }
         drift_x = _mm256_fmadd_ps(ux, weight, drift_x);
         drift_y = _mm256_fmadd_ps(uy, weight, drift_y);
         drift_z = _mm256_fmadd_ps(uz, weight, drift_z);
@@ -43,21 +60,18 @@ static inline SmoothSums smooth_sums(const MoteView *view, vec4 p, vec4 v, const
     return (SmoothSums){sum_four(drift_x, drift_y, drift_z, zero), sum_four(spin_x, spin_y, spin_z, zero)};
 }
 
-void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
+static inline __attribute__((always_inline)) void smooth_range(const MoteView *view, uint begin, uint end,
+                                                               bool with_vorticity, bool differ)
 {
-    const bool with_vorticity = view->confinement > 0.0f;
-    const float drift_scale = 4.0f * view->viscosity * view->poly6_scale * view->rest_volume;
     const float vorticity_scale = view->spiky_scale * view->rest_volume;
     for (uint i = begin; i < end; i++) {
         if (!has_density(view->phases[i])) {
             smooth_velocity(view, i); // looks at phases
             continue;
         }
-        const vec4 p = view->positions[i], v = view->velocities[i];
-        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
-        const uint count = view->neighbour_counts[i];
-        const SmoothSums sums =
-            with_vorticity ? smooth_sums(view, p, v, list, count, true) : smooth_sums(view, p, v, list, count, false);
+        const float viscosity = differ ? viscosity_of(view, view->phases[i]) : view->viscosity;
+        const float drift_scale = 4.0f * viscosity * view->poly6_scale * view->rest_volume;
+        const SmoothSums sums = smooth_sums(view, i, viscosity, with_vorticity, differ);
         const __m128 at = _mm_load_ps(&view->positions[i].x), velocity = _mm_load_ps(&view->velocities[i].x);
         const __m128 scale = _mm_mul_ps(_mm_set1_ps(drift_scale), spread_w(at));
         _mm_store_ps(&view->estimates[i].x, with_w(_mm_fmadd_ps(sums.drift, scale, velocity), velocity));
@@ -67,6 +81,17 @@ void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
             _mm_store_ps(&view->vorticities[i].x, vorticity);
             _mm_store_ps(&view->predicted[i].x, _mm_insert_ps(at, magnitude, 0x30));
         }
+    }
+}
+
+void avx2_smooth_velocity(const MoteView *view, uint begin, uint end)
+{
+    if (liquids_differ(view)) {
+        smooth_range(view, begin, end, view->has_vorticity != 0u, true);
+    } else if (view->has_vorticity != 0u) {
+        smooth_range(view, begin, end, true, false);
+    } else {
+        smooth_range(view, begin, end, false, false);
     }
 }
 

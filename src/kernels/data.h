@@ -68,13 +68,14 @@ enum {
 #define GUESS_HEALTH 2u // and that nothing went wrong in the step before
 
 // What a world surely does not have, so that kernels may be compiled without it (MAY_HAVE).
-#define WITHOUT_SOLIDS    1u  // particles that are not liquid
-#define WITHOUT_DYNAMICS  2u  // shapes that have a mass
-#define WITHOUT_FIELDS    4u  // shapes that are fields,
-#define WITHOUT_HULLS     8u  // hulls,
-#define WITHOUT_OBSTACLES 16u // or anything else than planes and containers
-#define WITHOUT_BOUNCES   32u // speed that is given back, or taken by friction, where particles meet shapes
-#define WITHOUT_MIXTURES  64u // particles that are lighter than some liquid
+#define WITHOUT_SOLIDS    1u   // particles that are not liquid
+#define WITHOUT_DYNAMICS  2u   // shapes that have a mass
+#define WITHOUT_FIELDS    4u   // shapes that are fields,
+#define WITHOUT_HULLS     8u   // hulls,
+#define WITHOUT_OBSTACLES 16u  // or anything else than planes and containers
+#define WITHOUT_BOUNCES   32u  // speed that is given back, or taken by friction, where particles meet shapes
+#define WITHOUT_MIXTURES  64u  // particles that are lighter than some liquid
+#define WITHOUT_LIQUIDS   128u // liquids with parameters of their own
 
 #define PUSH_SLOTS 2u   // dynamic shapes that can push one particle in an iteration, and get momentum from it
 #define PUSH_CHUNK 256u // particles whose pushes one invocation sums up

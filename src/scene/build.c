@@ -2,6 +2,7 @@
 #include "scene/build.h"
 
 #include "base/error.h"
+#include "scene/keys.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,24 +246,40 @@ bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, con
            (bit_a >= 32 || (scene_material_bits(values, b->ignores) >> bit_a & 1) == 0);
 }
 
-MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world)
+MoteMaterial scene_material_row(const SceneMaterial *material)
 {
-    const uint32_t count = SCENE_COUNT(&scene->values, material);
+    return (MoteMaterial){
+        .static_friction = material->static_friction,
+        .kinetic_friction = material->kinetic_friction,
+        .restitution = material->restitution,
+        .adhesion = material->adhesion,
+        .rolling_friction = material->rolling_friction,
+        .combine = material->combine,
+        .viscosity = material->viscosity,
+        .vorticity = material->vorticity,
+        .max_tension = material->max_tension,
+        .artificial_pressure = material->artificial_pressure,
+    };
+}
+
+MoteMaterial mote_default_material(void)
+{
+    SceneMaterial material;
+    scene_defaults(SCENE_SECTION_material, &material);
+    return scene_material_row(&material);
+}
+
+MoteResult scene_set_materials(const MoteScene *scene, const SceneValues *values, MoteWorld *world)
+{
+    const uint32_t count = SCENE_COUNT(values, material);
     MoteMaterial *rows = calloc(count, sizeof *rows);
     if (rows == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for its materials", scene->path);
     }
     for (uint32_t i = 0; i < count; i++) {
-        const SceneMaterial *material = SCENE_AT(&scene->values, material, i);
-        rows[i] = (MoteMaterial){
-            .static_friction = material->static_friction,
-            .kinetic_friction = material->kinetic_friction,
-            .restitution = material->restitution,
-            .adhesion = material->adhesion,
-            .rolling_friction = material->rolling_friction,
-            .combine = material->combine,
-            .ignored_materials = scene_material_bits(&scene->values, material->ignores),
-        };
+        const SceneMaterial *material = SCENE_AT(values, material, i);
+        rows[i] = scene_material_row(material);
+        rows[i].ignored_materials = scene_material_bits(values, material->ignores);
     }
     const MoteResult result = mote_world_set_materials(world, rows, count);
     free(rows);

@@ -47,7 +47,9 @@ bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, con
 uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material);
-MoteResult scene_set_materials(const MoteScene *scene, MoteWorld *world);
+MoteResult scene_set_materials(const MoteScene *scene, const SceneValues *values, MoteWorld *world);
+// A material as a world has it, but for what it ignores.
+MoteMaterial scene_material_row(const SceneMaterial *material);
 
 float scene_contact_distance(const MoteSettings *settings); // m, between solid particles that touch
 // kg: a grain stands for a cube, in 2D a square, as wide as the contact distance.

@@ -24,7 +24,7 @@ bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t ele
     case SCENE_SECTION_force:
         return key->animation == SCENE_ANIMATED;
     case SCENE_SECTION_material:
-        return key->look;
+        return key->look || key->animation == SCENE_ANIMATED;
     default:
         return scene_sections[key->section].use == SCENE_OUTPUT;
     }
@@ -47,7 +47,7 @@ void simulation_set_live(MoteScene *scene, MoteSimulation *simulation, const Sce
         store(all[i], key, element, numbers);
     }
     if (key->section == SCENE_SECTION_collider || key->section == SCENE_SECTION_kill_volume ||
-        key->section == SCENE_SECTION_force) {
+        key->section == SCENE_SECTION_force || (key->section == SCENE_SECTION_material && !key->look)) {
         simulation->animated[key->section] = true; // the world is told of them with every step from now on
     }
     if (key->section == SCENE_SECTION_material) {

@@ -15,6 +15,7 @@ typedef struct SceneMaterial {
     float density, static_friction, kinetic_friction, restitution, rolling_friction, adhesion;
     uint32_t combine; // MoteCombine
     char ignores[SCENE_NAME_SIZE];
+    float viscosity, vorticity, max_tension, artificial_pressure; // below 0: as the solver's keys say
     MoteVec3 color;
     float absorption, roughness, color_variation;
 } SceneMaterial;

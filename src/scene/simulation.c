@@ -156,7 +156,7 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     simulation->settings = *SCENE_AT(&simulation->from, solver, 0);
     MoteResult result = mote_world_create(&simulation->settings, options, &simulation->world);
     if (result == MOTE_OK) {
-        result = scene_set_materials(scene, simulation->world);
+        result = scene_set_materials(scene, &simulation->from, simulation->world);
     }
     if (result == MOTE_OK) {
         result = scene_add_collider_meshes(scene, simulation->world, &simulation->collider_meshes);
@@ -306,6 +306,9 @@ static MoteResult prepare(void *context, uint32_t before)
     MoteSimulation *simulation = context;
     evaluate(simulation, simulation->steps + before);
     MoteResult result = set_settings(simulation);
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_material]) {
+        result = scene_set_materials(simulation->scene, &simulation->from, simulation->world);
+    }
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_collider]) {
         result = set_colliders(simulation);
     }

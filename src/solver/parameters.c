@@ -24,7 +24,8 @@ static uint32_t missing_parts(const MoteWorld *world)
     return (view->has_solids == 0u ? WITHOUT_SOLIDS : 0u) | (view->dynamic_count == 0 ? WITHOUT_DYNAMICS : 0u) |
            (world->colliders.field_count == 0 ? WITHOUT_FIELDS : 0u) |
            (world->colliders.hull_count == 0 ? WITHOUT_HULLS : 0u) | (!world->obstacles ? WITHOUT_OBSTACLES : 0u) |
-           (!bounces ? WITHOUT_BOUNCES : 0u) | (view->mixed_masses == 0u ? WITHOUT_MIXTURES : 0u);
+           (!bounces ? WITHOUT_BOUNCES : 0u) | (view->mixed_masses == 0u ? WITHOUT_MIXTURES : 0u) |
+           (view->liquids_differ == 0u ? WITHOUT_LIQUIDS : 0u);
 }
 
 void world_set_parameters(MoteWorld *world, float time_step)
@@ -57,7 +58,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->wall_scale = (float)(settings->wall_density_weight * in_layer * rest->poly6_norm / rest->number_density);
     view->wall_spacing = settings->spacing;
     view->over_relaxation = settings->over_relaxation;
-    view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : settings->max_tension;
+    const LiquidParameters liquid = world_liquid_parameters(world);
+    view->liquids_differ = world_liquids_differ(world);
+    view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : liquid.max_tension;
     view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
@@ -66,10 +69,12 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // the first body comes.
     const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
     const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
-    view->pressure_scale = (float)(settings->artificial_pressure / denominator / times);
+    view->pressure_scale = (float)(liquid.artificial_pressure / denominator / times);
+    view->pressure_unit = (float)(1.0 / denominator / times);
+    view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
     // Where shapes count, they change lambdas after density_lambda. The CPU's twins have notes of their own in the same
     // place (src/cpu/avx2_idle.h).
-    view->notes_pressure = view->unilateral != 0u && view->pressure_scale <= 0.0f && view->has_solids == 0u &&
+    view->notes_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
                            view->wall_scale <= 0.0f && world->backend->functions->guesses;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
@@ -113,8 +118,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->recording = world->recording_forces;
     view->force_stride = world->capacities[CAPACITY_FORCE_MARKS];
 
-    view->viscosity = settings->viscosity;
-    view->confinement = settings->vorticity * settings->spacing * time_step;
+    view->viscosity = liquid.viscosity;
+    view->confinement = liquid.vorticity * settings->spacing * time_step;
+    view->has_vorticity = liquid.vorticity > 0.0f || (view->liquids_differ != 0u && world->liquids.vorticity);
     view->rest_volume = (float)(1.0 / rest->number_density);
     view->poly6_scale = (float)rest->poly6_norm;
     view->spiky_scale = (float)rest->spiky_norm;

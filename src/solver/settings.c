@@ -21,6 +21,16 @@ static const Setting rows[] = {
 #include "solver/settings.def"
 };
 
+double settings_maximum(const char *name)
+{
+    size_t r = 0;
+    while (strcmp(rows[r].name, name) != 0) {
+        r++;
+        MOTE_ASSERT(r < sizeof rows / sizeof rows[0]);
+    }
+    return rows[r].maximum;
+}
+
 // Component `i` of a setting.
 static double value_of(const MoteSettings *settings, const Setting *row, int i)
 {

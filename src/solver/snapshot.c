@@ -351,6 +351,7 @@ static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
     for (size_t i = 0; i < snapshot->particle_count; i++) {
         const uint32_t phase = snapshot->arrays[SAVED_phases].words[i];
         world_tally_mass(&world->tally, snapshot->arrays[SAVED_positions].floats[4 * i + 3], phase);
+        world_tally_liquid(&world->tally, phase);
         const bool fluid = has_density(phase);
         world->tally.has_fluid |= fluid;
         world->view.has_solids |= !fluid;
@@ -373,6 +374,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     restored.removed = snapshot->removed;
     restored.last_time_step = snapshot->last_time_step;
     restored.tally.largest_inverse_mass = restored.tally.liquid_inverse_mass = snapshot->liquid_inverse_mass;
+    restored.tally.liquid_groups = 0;
     restored.lists_are_current = false;
     tally_particles(&restored, snapshot);
     restored.view.handle_count = restored.view.member_count + singles;

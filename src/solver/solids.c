@@ -81,7 +81,8 @@ static uint32_t ignored_by(const MoteMaterial *materials, uint32_t count, uint32
 MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materials, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const MoteResult checked = check_material(i, &materials[i]);
+        MoteResult checked = check_material(i, &materials[i]);
+        checked = checked == MOTE_OK ? world_check_liquid(i, &materials[i]) : checked;
         if (checked != MOTE_OK) {
             return checked;
         }
@@ -89,6 +90,7 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
     Material *rows = malloc(count * sizeof *rows + 1);
     MoteResult result = rows != NULL ? world_reserve(world, CAPACITY_MATERIALS, count, 0)
                                      : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u materials", count);
+    result = result == MOTE_OK ? world_set_liquids(world, materials, count) : result;
     if (result == MOTE_OK) {
         world->sticky_materials = world->bouncing = world->rolling = world->ignoring = false;
         for (uint32_t i = 0; i < count; i++) {

@@ -293,12 +293,13 @@ static void update_velocities(MoteWorld *world)
         LAUNCH(world, roll_grains);
         world_copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
     }
-    if (world->tally.has_fluid && (view->viscosity > 0.0f || view->confinement > 0.0f)) {
+    const bool viscous = view->viscosity > 0.0f || (view->liquids_differ != 0u && world->liquids.viscosity);
+    if (world->tally.has_fluid && (viscous || view->has_vorticity != 0u)) {
         LAUNCH(world, smooth_velocity);
         swap(&view->velocities, &view->estimates); // the kernel wrote the new velocities to the estimates
     }
     LAUNCH(world, watch_end);
-    if (world->tally.has_fluid && view->confinement > 0.0f) {
+    if (world->tally.has_fluid && view->has_vorticity != 0u) {
         LAUNCH(world, confine_vorticity);
     }
 }

@@ -43,7 +43,8 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
         return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions cannot change from %u to %u",
                          world->settings.dimensions, settings->dimensions);
     }
-    const uint32_t vorticity = settings->vorticity > 0.0f ? world->capacities[CAPACITY_PARTICLES] : 0;
+    const uint32_t vorticity =
+        settings->vorticity > 0.0f || world->liquids.vorticity ? world->capacities[CAPACITY_PARTICLES] : 0;
     const MoteResult reserved = world_reserve(world, CAPACITY_VORTICITY, vorticity, 0);
     if (reserved != MOTE_OK) {
         return reserved;
@@ -117,6 +118,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->cluster_rows);
     free(world->shape_rows);
     free(world->force_fields);
+    free(world->liquids.rows);
     free(world);
 }
 
@@ -212,6 +214,7 @@ static MoteResult describe_particles(MoteWorld *world, const MoteParticles *part
         const float mass = particles->masses != NULL ? particles->masses[i] : particles->mass;
         const float inverse_mass = mass > 0.0f ? 1.0f / mass : 0.0f;
         world_tally_mass(&world->tally, inverse_mass, particles->phase);
+        world_tally_liquid(&world->tally, particles->phase);
         rows->positions[i] = v4(p.x, p.y, p.z, inverse_mass);
         rows->velocities[i] = v4(v.x, v.y, v.z, 0.0f); // no density has been measured yet
         rows->ids[i] = world->tally.next_id + i;

@@ -87,9 +87,23 @@ typedef struct WorldTally {
     float largest_inverse_mass; // of all particles there ever were, 1/kg
     float liquid_inverse_mass;  // the smallest of all liquid ones there ever were that are not pinned; 0: none
     uint32_t next_id;
-    uint32_t next_group; // above every group there ever was
-    bool has_fluid;      // some particle there ever was is liquid
+    uint32_t next_group;    // above every group there ever was
+    bool has_fluid;         // some particle there ever was is liquid
+    uint32_t liquid_groups; // of all liquid particles there ever were: 0: there were none; 1 and the only group; or
+#define MANY_LIQUIDS UINT32_MAX
 } WorldTally;
+
+// What liquids can differ in: a row of view.liquids. Below 0: as the settings say.
+typedef struct LiquidParameters {
+    float viscosity, vorticity, max_tension, artificial_pressure;
+} LiquidParameters;
+
+// What materials say of liquids (liquids.c).
+typedef struct WorldLiquids {
+    LiquidParameters *rows;              // view.material_count of them
+    bool stated;                         // some material states something of its own,
+    bool viscosity, vorticity, pressure; // and one that is above 0
+} WorldLiquids;
 
 // The view when particles were in order in a step that was run on guesses, and at its end.
 typedef struct StepMarks {
@@ -120,6 +134,7 @@ struct MoteWorld {
     bool obstacles;                       // some shape is neither a plane nor a container
     bool rolling;                         // some material lets grains roll
     bool ignoring;                        // some material ignores another
+    WorldLiquids liquids;
     bool recording_forces;
     bool watched, stopped; // somebody may ask steps to stop, and has
     double step_seconds;   // that a step took last while watched; 0: not known
@@ -157,6 +172,15 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
     const bool heavier = tally->liquid_inverse_mass <= 0.0f || inverse_mass < tally->liquid_inverse_mass;
     if (has_density(phase) && inverse_mass > 0.0f && heavier) {
         tally->liquid_inverse_mass = inverse_mass;
+    }
+}
+
+// Takes account of a particle of this phase.
+static inline void world_tally_liquid(WorldTally *tally, uint32_t phase)
+{
+    const uint32_t group = (phase & PHASE_GROUP) + 1;
+    if (has_density(phase) && tally->liquid_groups != group) {
+        tally->liquid_groups = tally->liquid_groups == 0 ? group : MANY_LIQUIDS;
     }
 }
 
@@ -221,8 +245,16 @@ MoteResult world_upload_query_field(MoteWorld *world, const MoteForceField *fiel
 // What force fields do before a step predicts anything.
 void world_apply_force_fields(MoteWorld *world);
 
+// Refuses what a material says of liquids outside the settings' ranges; takes over what all of them say. liquids.c
+MoteResult world_check_liquid(uint32_t i, const MoteMaterial *material);
+MoteResult world_set_liquids(MoteWorld *world, const MoteMaterial *materials, uint32_t count);
+// Whether kernels must look at each liquid's own parameters; and those of all, or of all that do not state theirs.
+bool world_liquids_differ(const MoteWorld *world);
+LiquidParameters world_liquid_parameters(const MoteWorld *world);
+
 // Refuses settings outside the ranges of settings.def. settings.c
 MoteResult settings_check(const MoteSettings *settings);
+double settings_maximum(const char *name);
 RestState rest_state_measure(const MoteSettings *settings);
 
 // Adds what shapes count (settings.wall_density_weight) to densities that have just been measured.

@@ -68,13 +68,12 @@ FUNCTION vec4 face_normal(VIEW_COMMA uint i, uint j, vec3 direct, float distance
 FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, vec3 normal)
 {
     float lambda = here.w + there.w;
-    float pressure = PARAMETER(pressure_scale);
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
     const float squared_distance = v3_dot(offset, offset);
-    if (pressure > 0.0f) {
-        if (masses_mix(VIEW_HERE)) {
-            pressure = pair_pressure(VIEW_HERE_COMMA LOAD(positions, i).w, LOAD(positions, j).w);
-        }
+    if (PARAMETER(has_pressure) != 0u) {
+        const uint phase = LOAD(phases, i);
+        const float pressure = pair_pressure(VIEW_HERE_COMMA pressure_of(VIEW_HERE_COMMA phase), LOAD(positions, i).w,
+                                             !has_density(phase), j);
         lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }
     const vec3 along = v3_add_scaled(offset, normal, -v3_dot(offset, normal));

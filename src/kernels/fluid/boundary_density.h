@@ -73,7 +73,8 @@ FUNCTION float left_by_shape(VIEW_COMMA Shape shape, vec3 p)
 KERNEL(count_walls)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));
-    if (!has_density(LOAD(phases, i))) {
+    const uint phase = LOAD(phases, i);
+    if (!has_density(phase)) {
         return;
     }
     const float reach = PARAMETER(support) - PARAMETER(wall_spacing) + PARAMETER(margin);
@@ -97,7 +98,7 @@ KERNEL(count_walls)
     }
     const float density = LOAD(densities, i) + (1.0f - left);
     const vec4 estimate = LOAD(estimates, i);
-    const float error = density_error(density, LOAD(velocities, i).w, PARAMETER(max_tension));
+    const float error = density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase));
     const float compliance = has_compliances(VIEW_HERE) ? LOAD(compliances, i) : PARAMETER(rest_lambda);
     STORE(densities, i, density);
     STORE(estimates, i, v4_from_v3(v3_from_v4(estimate), -error * compliance));

@@ -8,6 +8,7 @@
 #define MOTE_KERNELS_DENSITY_H
 
 #include "data.h"
+#include "fluid/liquid.h"
 #include "fluid/sph_kernels.h"
 #include "particle/neighbours.h"
 #include "rigid/bodies.h"
@@ -91,11 +92,17 @@ FUNCTION float lightness_around(VIEW_COMMA vec4 particle, uint count, uint start
     return lightest > PARAMETER(liquid_inverse_mass) ? lightest / PARAMETER(liquid_inverse_mass) : 1.0f;
 }
 
-// pressure_scale for two particles with these inverse masses.
-FUNCTION float pair_pressure(VIEW_COMMA float own, float other)
+// The artificial pressure between a particle with its own one and this inverse mass, and particle j.
+FUNCTION float pair_pressure(VIEW_COMMA float own_pressure, float own, bool solid, uint j)
 {
-    const float lightest = max_f32(own, other);
-    const float pressure = PARAMETER(pressure_scale);
+    float pressure = own_pressure;
+    if (liquids_differ(VIEW_HERE)) {
+        pressure = mean_pressure(VIEW_HERE_COMMA own_pressure, solid, LOAD(phases, j));
+    }
+    if (!masses_mix(VIEW_HERE)) {
+        return pressure;
+    }
+    const float lightest = max_f32(own, LOAD(positions, j).w);
     return lightest > PARAMETER(liquid_inverse_mass) ? pressure * (PARAMETER(liquid_inverse_mass) / lightest)
                                                      : pressure;
 }
@@ -169,8 +176,9 @@ KERNEL(density_lambda)
 
     const float density = density_around(VIEW_HERE_COMMA v3_from_v4(particle), count, start);
     float lambda = 0.0f;
-    if (has_density(LOAD(phases, i))) {
-        const float error = density_error(density, LOAD(velocities, i).w, PARAMETER(max_tension));
+    const uint phase = LOAD(phases, i);
+    if (has_density(phase)) {
+        const float error = density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase));
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
     STORE(densities, i, density);
@@ -203,11 +211,9 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool
     const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
     const float squared_distance = v3_dot(offset, offset);
     float lambda = estimate.w + other.w;
-    if (pressure > 0.0f) {
-        if (masses_mix(VIEW_HERE)) {
-            pressure = pair_pressure(VIEW_HERE_COMMA inverse_mass, LOAD(positions, j).w);
-        }
-        lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+    if (PARAMETER(has_pressure) != 0u) {
+        const float between = pair_pressure(VIEW_HERE_COMMA pressure, inverse_mass, solid, j);
+        lambda -= between * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }
     return v3_scale(offset, lambda * spiky_factor(squared_distance, support));
 }
@@ -222,10 +228,11 @@ KERNEL(density_delta)
     const vec4 estimate = LOAD(estimates, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
-    const bool solid = MAY_HAVE(SOLIDS) && !has_density(LOAD(phases, i));
+    const uint phase = LOAD(phases, i);
+    const bool solid = MAY_HAVE(SOLIDS) && !has_density(phase);
 
     const float support = PARAMETER(support);
-    const float pressure = PARAMETER(pressure_scale);
+    const float pressure = pressure_of(VIEW_HERE_COMMA phase);
 
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k += 2u) {

@@ -8,6 +8,7 @@
 #include "collider/coupling.h"
 #include "contact/gravity_warm_start.h"
 #include "contact/restitution.h"
+#include "fluid/liquid.h"
 #include "fluid/sph_kernels.h"
 #include "particle/integrate.h"
 #include "particle/neighbours.h"
@@ -73,8 +74,11 @@ KERNEL(smooth_velocity)
     const uint start = LOAD(neighbour_starts, i);
     const float support = PARAMETER(support);
     const float squared_support = PARAMETER(support_squared);
-    const bool with_vorticity = PARAMETER(confinement) > 0.0f;
-    const bool solid = MAY_HAVE(SOLIDS) && !has_density(LOAD(phases, i));
+    const bool with_vorticity = PARAMETER(has_vorticity) != 0u;
+    const uint phase = LOAD(phases, i);
+    const bool solid = MAY_HAVE(SOLIDS) && !has_density(phase);
+    const bool differ = liquids_differ(VIEW_HERE);
+    const float viscosity = differ && solid ? 1.0f : viscosity_of(VIEW_HERE_COMMA phase);
 
     vec3 drift = v3(0.0f, 0.0f, 0.0f);
     vec3 vorticity = v3(0.0f, 0.0f, 0.0f);
@@ -89,14 +93,18 @@ KERNEL(smooth_velocity)
             continue; // two solids: none of them flows
         }
         const float pair = (velocity.w + other_velocity.w) * (position.w + other.w) + 1e-30f;
-        drift = v3_add_scaled(drift, relative, poly6(squared_distance, squared_support) / pair);
+        float weight = poly6(squared_distance, squared_support) / pair;
+        if (differ) {
+            weight *= viscosity_share(VIEW_HERE_COMMA viscosity, solid, LOAD(phases, j));
+        }
+        drift = v3_add_scaled(drift, relative, weight);
         if (with_vorticity) {
             const float factor = spiky_factor(squared_distance, support) / other_velocity.w;
             vorticity = v3_add_scaled(vorticity, v3_cross(offset, relative), factor);
         }
     }
     // Twice the mean density and twice the mean inverse mass were summed: hence 4.
-    const float scale = 4.0f * position.w * PARAMETER(viscosity) * PARAMETER(poly6_scale) * PARAMETER(rest_volume);
+    const float scale = 4.0f * position.w * viscosity * PARAMETER(poly6_scale) * PARAMETER(rest_volume);
     STORE(estimates, i, v4_from_v3(v3_add_scaled(v3_from_v4(velocity), drift, scale), velocity.w));
     if (with_vorticity) {
         vorticity = v3_scale(vorticity, PARAMETER(spiky_scale) * PARAMETER(rest_volume));
@@ -110,11 +118,12 @@ KERNEL(smooth_velocity)
 FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
 {
     const float unclear = 0.05f * magnitude / PARAMETER(support);
-    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f && has_density(LOAD(phases, i))) {
+    const uint phase = LOAD(phases, i);
+    if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f && has_density(phase)) {
         const vec3 direction = v3_scale(eta, 1.0f / (v3_length(eta) + unclear));
         const vec3 force = v3_mul(v3_cross(direction, v3_from_v4(LOAD(vorticities, i))), PARAMETER(motion_mask));
         const vec4 velocity = LOAD(velocities, i);
-        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), force, PARAMETER(confinement));
+        const vec3 pushed = v3_add_scaled(v3_from_v4(velocity), force, confinement_of(VIEW_HERE_COMMA phase));
         STORE(velocities, i, v4_from_v3(pushed, velocity.w));
     }
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// liquid.h - what liquids differ in: viscosity, vorticity confinement, tension and artificial pressure.
+//
+// A liquid's material may state its own values; what it does not state, the settings say. Worlds in which nothing
+// differs do not look: PARAMETER(liquids_differ) is 0 and the parameters are those of all. Between two particles a
+// value must be the same for both, or momentum would not be conserved:
+//   viscosity            the smaller of the two (DYV eq. 8)
+//   artificial pressure  the mean: each particle's own constraint pushes with half of its own k
+//   tension              a constraint's own particle's; lambda_i + lambda_j is symmetric whatever each of them is
+// A solid has none of these: with a liquid, the liquid's own count.
+#ifndef MOTE_KERNELS_LIQUID_H
+#define MOTE_KERNELS_LIQUID_H
+
+#include "data.h"
+#include "contact/material.h"
+
+FUNCTION bool liquids_differ(VIEW)
+{
+    return MAY_HAVE(LIQUIDS) && PARAMETER(liquids_differ) != 0u;
+}
+
+// The row of `liquids` for a phase: viscosity, vorticity, tension, artificial pressure; below 0: as the parameters say.
+FUNCTION vec4 liquid_of(VIEW_COMMA uint phase)
+{
+    return LOAD(liquids, material_row(VIEW_HERE_COMMA phase));
+}
+
+// c of PBF eq. 17.
+FUNCTION float viscosity_of(VIEW_COMMA uint phase)
+{
+    if (!liquids_differ(VIEW_HERE)) {
+        return PARAMETER(viscosity);
+    }
+    const float own = liquid_of(VIEW_HERE_COMMA phase).x;
+    return own >= 0.0f ? own : PARAMETER(viscosity);
+}
+
+// What a pair's viscosity is of the particle's own, which is `own`, where liquids differ. A solid's own is 1.
+FUNCTION float viscosity_share(VIEW_COMMA float own, bool solid, uint other_phase)
+{
+    if (!has_density(other_phase)) {
+        return 1.0f;
+    }
+    const float other = viscosity_of(VIEW_HERE_COMMA other_phase);
+    if (solid) {
+        return other;
+    }
+    return other < own ? other / own : 1.0f;
+}
+
+// Epsilon of PBF eq. 16 times dt.
+FUNCTION float confinement_of(VIEW_COMMA uint phase)
+{
+    if (!liquids_differ(VIEW_HERE)) {
+        return PARAMETER(confinement);
+    }
+    const float own = liquid_of(VIEW_HERE_COMMA phase).y;
+    return own >= 0.0f ? own * PARAMETER(wall_spacing) * PARAMETER(time_step) : PARAMETER(confinement);
+}
+
+// The largest rarefaction that a particle's density constraint resists.
+FUNCTION float tension_of(VIEW_COMMA uint phase)
+{
+    if (!liquids_differ(VIEW_HERE) || PARAMETER(unilateral) != 0u) {
+        return PARAMETER(max_tension);
+    }
+    const float own = liquid_of(VIEW_HERE_COMMA phase).z;
+    return own >= 0.0f ? own : PARAMETER(max_tension);
+}
+
+// k of PBF eq. 13, in units of lambda.
+FUNCTION float pressure_of(VIEW_COMMA uint phase)
+{
+    if (!liquids_differ(VIEW_HERE)) {
+        return PARAMETER(pressure_scale);
+    }
+    const float own = liquid_of(VIEW_HERE_COMMA phase).w;
+    return own >= 0.0f ? own * PARAMETER(pressure_unit) : PARAMETER(pressure_scale);
+}
+
+// That of a pair, of which one is `own` where it is liquid.
+FUNCTION float mean_pressure(VIEW_COMMA float own, bool solid, uint other_phase)
+{
+    if (!has_density(other_phase)) {
+        return own;
+    }
+    const float other = pressure_of(VIEW_HERE_COMMA other_phase);
+    return solid ? other : 0.5f * (own + other);
+}
+
+#endif
