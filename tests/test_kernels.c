@@ -157,7 +157,7 @@ static void a_lattice_has_the_rest_density(void **state)
 static float lambda_of(MoteWorld *world, uint32_t i)
 {
     LAUNCH(world, density_lambda);
-    vec4 *estimates = download_copy(world, world->view.estimates, world->view.particle_count * sizeof(vec4));
+    vec4 *estimates = download_copy(world, world->view.position_estimates, world->view.particle_count * sizeof(vec4));
     const float lambda = estimates[i].w;
     free(estimates);
     return lambda;
@@ -315,7 +315,7 @@ static void lambda_is_made_of_the_densitys_gradient(void **state)
         }
         expect_ok(mote_world_write(world, &view));
         LAUNCH(world, density_lambda);
-        vec4 *estimates = download_copy(world, world->view.estimates, cloud.count * sizeof(vec4));
+        vec4 *estimates = download_copy(world, world->view.position_estimates, cloud.count * sizeof(vec4));
         float *densities = download_copy(world, world->view.densities, cloud.count * sizeof(float));
         for (uint32_t i = 0; i < cloud.count; i++) {
             cloud.spiky = false;

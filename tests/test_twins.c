@@ -123,11 +123,11 @@ static void compare_views(KernelId kernel, const MoteView *found, const MoteView
     // Sums of terms that cancel are as exact as the terms: lambda as a constraint violated by the largest density,
     // vorticity as the largest velocity over the support.
     const double lambda = density * found->rest_lambda, vorticity = speed / found->support;
-    const bool velocities = kernel == KERNEL_ID_smooth_velocity; // what the estimates are
+    const bool velocities = kernel == KERNEL_ID_smooth_velocity; // what scratch holds
     compare_vec4s("positions", found->positions, expected->positions, n, h, 0.0);
     compare_vec4s("predicted", found->predicted, expected->predicted, n, h, velocities ? vorticity : 0.0);
     compare_vec4s("velocities", found->velocities, expected->velocities, n, speed, density);
-    compare_vec4s("estimates", found->estimates, expected->estimates, n, velocities ? speed : h,
+    compare_vec4s("scratch", found->particle_scratch, expected->particle_scratch, n, velocities ? speed : h,
                   velocities ? density : lambda);
     compare_vec4s("vorticities", found->vorticities, expected->vorticities, n, vorticity, vorticity);
     compare_vec4s("pushes", found->pushes, expected->pushes, found->pushes != NULL ? n : 0, h, 0.0);
@@ -160,7 +160,7 @@ static void forgive_grazing(const MoteView *found, MoteView *expected)
         const float difference = found->pushes[i].w - expected->pushes[i].w;
         if (fabsf(difference) == 1.0f) {
             expected->pushes[i].w = found->pushes[i].w;
-            expected->estimates[i] = found->estimates[i];
+            expected->particle_scratch[i] = found->particle_scratch[i];
             grazing++;
         }
     }

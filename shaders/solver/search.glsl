@@ -20,7 +20,7 @@ uint bits_below(uint count)
 
 // ---- What counting leaves for filling ------------------------------------------------------------------------
 
-// A bit for each candidate: in words of `estimates`, which hold nothing at this point of a step, and a few more. Of
+// A bit for each candidate: in words of candidate_bits, and a few more. Of
 // candidates beyond those, filling compares all again.
 #define KEPT_WORDS  10u
 #define KEPT_BEYOND 6u // of them are in arguments.kept: src/vulkan/vulkan_backend.h
@@ -54,7 +54,7 @@ uint kept_bits(Kept kept, uint at, uint count)
 
 void store_kept(uint i, Kept kept)
 {
-    STORE(estimates, i, uintBitsToFloat(uvec4(kept.words[0], kept.words[1], kept.words[2], kept.words[3])));
+    STORE(candidate_bits, i, uintBitsToFloat(uvec4(kept.words[0], kept.words[1], kept.words[2], kept.words[3])));
     for (uint w = 0u; w < KEPT_BEYOND; w += 2u) {
         const uint slot = i * KEPT_BEYOND + w;
         uint_pairs(arguments.kept).data[slot >> 1] = packUint2x32(uvec2(kept.words[4u + w], kept.words[5u + w]));
@@ -63,7 +63,7 @@ void store_kept(uint i, Kept kept)
 
 Kept load_kept(uint i)
 {
-    const uvec4 first = floatBitsToUint(LOAD(estimates, i));
+    const uvec4 first = floatBitsToUint(LOAD(candidate_bits, i));
     Kept kept;
     for (uint w = 0u; w < 4u; w++) {
         kept.words[w] = first[w];

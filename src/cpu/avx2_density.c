@@ -102,12 +102,12 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         float density, lightness = 1.0f;
         if (masses_mix(view) && view->iteration == 0u) {
             lightness = lightness_of(view, p, list, count);
-            view->compliances[i] = view->rest_lambda / lightness;
+            view->lambda_scales[i] = view->rest_lambda / lightness;
         }
         if (with_gradients) {
             const DensityAndGradients sums = density_and_gradients(view, i, list, count);
             const float denominator = sums.gradients * gradient_scale + view->relaxation * lightness;
-            view->compliances[i] = denominator > 0.0f ? 1.0f / denominator : 0.0f;
+            view->lambda_scales[i] = denominator > 0.0f ? 1.0f / denominator : 0.0f;
             density = sums.density * view->density_scale;
         } else {
             density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
@@ -115,12 +115,12 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         const uint phase = view->phases[i];
         const bool fluid = has_density(phase);
         const float error = density_error(density, view->velocities[i].w, tension_of(view, phase));
-        const float compliance = has_compliances(view) ? view->compliances[i] : view->rest_lambda;
+        const float compliance = has_lambda_scales(view) ? view->lambda_scales[i] : view->rest_lambda;
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
         view->densities[i] = density;
         const __m128 at = _mm_load_ps(&view->predicted[i].x);
-        _mm_store_ps(&view->estimates[i].x, with_w(at, _mm_set1_ps(lambda)));
+        _mm_store_ps(&view->position_estimates[i].x, with_w(at, _mm_set1_ps(lambda)));
     }
     return pressed;
 }
@@ -187,13 +187,13 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
 {
     const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
     const uint count = view->neighbour_counts[i];
-    const vec4 p = view->estimates[i];
+    const vec4 p = view->position_estimates[i];
     const float own_pressure = differ ? pressure_of(view, view->phases[i]) : view->pressure_scale;
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
-        const Eight other = load_eight(view->estimates, list + k);
+        const Eight other = load_eight(view->position_estimates, list + k);
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
         const __m256 squared = positive_dot_eight(dx, dy, dz);
         const __m256 distance = _mm256_sqrt_ps(squared);

@@ -4,7 +4,7 @@
 // Liquid in the air is at or below its rest density: its lambdas are zero, it is not moved, and so its densities stay
 // what they were. The twins of density_lambda, density_delta and solve_contacts note that for chunks of consecutive
 // particles and leave out a chunk when nothing has happened in any chunk that its particles' neighbours are in: the
-// result is the same bit for bit. The notes are kept in `order`, which is scratch during the iterations.
+// result is the same bit for bit. The notes are pressure_notes.
 #ifndef MOTE_AVX2_IDLE_H
 #define MOTE_AVX2_IDLE_H
 
@@ -24,7 +24,7 @@ typedef enum IdleNote {
 
 static inline uint *idle_note(const MoteView *view, IdleNote note, uint chunk)
 {
-    return &view->order[2u * chunk + (uint)note];
+    return &view->pressure_notes[2u * chunk + (uint)note];
 }
 
 static inline bool idle_possible(const MoteView *view)

@@ -92,7 +92,7 @@ typedef struct Columns {
 
 static Columns columns_in(const MoteView *view)
 {
-    const float *const x = &view->estimates[0].x; // scratch between sorting and the first iteration
+    const float *const x = view->candidate_columns;
     const size_t stride = view->particle_count + 8u;
     return (Columns){x, x + stride, x + 2 * stride};
 }

@@ -205,7 +205,7 @@ void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
     for (uint i = begin; i < end; i++) {
         const vec4 here = view->contact_points[i];
         if (here.w <= 0.0f) {
-            view->estimates[i] = here;
+            view->corrected_positions[i] = here;
             continue;
         }
         const uint phase = view->phases[i];

@@ -74,12 +74,12 @@ static inline __attribute__((always_inline)) void smooth_range(const MoteView *v
         const SmoothSums sums = smooth_sums(view, i, viscosity, with_vorticity, differ);
         const __m128 at = _mm_load_ps(&view->positions[i].x), velocity = _mm_load_ps(&view->velocities[i].x);
         const __m128 scale = _mm_mul_ps(_mm_set1_ps(drift_scale), spread_w(at));
-        _mm_store_ps(&view->estimates[i].x, with_w(_mm_fmadd_ps(sums.drift, scale, velocity), velocity));
+        _mm_store_ps(&view->smoothed_velocities[i].x, with_w(_mm_fmadd_ps(sums.drift, scale, velocity), velocity));
         if (with_vorticity) {
             const __m128 vorticity = _mm_mul_ps(sums.vorticity, _mm_set1_ps(vorticity_scale));
             const __m128 magnitude = _mm_sqrt_ss(squared_length_xyz(vorticity));
             _mm_store_ps(&view->vorticities[i].x, vorticity);
-            _mm_store_ps(&view->predicted[i].x, _mm_insert_ps(at, magnitude, 0x30));
+            _mm_store_ps(&view->vorticity_points[i].x, _mm_insert_ps(at, magnitude, 0x30));
         }
     }
 }
@@ -99,14 +99,14 @@ void avx2_confine_vorticity(const MoteView *view, uint begin, uint end)
 {
     const __m256 h = _mm256_set1_ps(view->support), zero = _mm256_setzero_ps();
     for (uint i = begin; i < end; i++) {
-        const vec4 here = view->predicted[i];
+        const vec4 here = view->vorticity_points[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
         const __m256 x = _mm256_set1_ps(here.x), y = _mm256_set1_ps(here.y), z = _mm256_set1_ps(here.z);
         const __m256 own = _mm256_set1_ps(here.w);
         __m256 eta_x = zero, eta_y = zero, eta_z = zero;
         for (uint k = 0; k < count; k += 8) {
-            const Eight other = load_eight(view->predicted, list + k);
+            const Eight other = load_eight(view->vorticity_points, list + k);
             const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
             const __m256 squared = positive_dot_eight(dx, dy, dz);
             const __m256 distance = _mm256_sqrt_ps(squared);

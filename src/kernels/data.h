@@ -311,6 +311,15 @@ void store_one_uvec2(uvec2_buffer elements, uint index, uvec2 value)
 #include "data.def"
 
 #define EXTERNAL(type, name) BUFFER(type, name, , , , )
+#define ALIAS(type, name, storage)                                                                                     \
+    type load_##name(uint index)                                                                                       \
+    {                                                                                                                  \
+        return load_one_##type(type##_buffer(view.storage), index);                                                    \
+    }                                                                                                                  \
+    void store_##name(uint index, type value)                                                                          \
+    {                                                                                                                  \
+        store_one_##type(type##_buffer(view.storage), index, value);                                                   \
+    }
 #define BUFFER(type, name, capacity, order, keep, render)                                                              \
     type load_##name(uint index)                                                                                       \
     {                                                                                                                  \
@@ -325,6 +334,11 @@ void store_one_uvec2(uvec2_buffer elements, uint index, uvec2 value)
 #else
 
 typedef struct MoteView {
+#define SHARED_BEGIN union {
+#define SHARED_END                                                                                                     \
+    }                                                                                                                  \
+    ;
+#define ALIAS(type, name, storage)                        type *name;
 #define BUFFER(type, name, capacity, order, keep, render) type *name;
 #define EXTERNAL(type, name)                              type *name;
 #define PARAMETER_ROW(type, name)                         type name;

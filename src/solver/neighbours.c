@@ -82,6 +82,9 @@ static MoteResult build_lists(MoteWorld *world)
         return stop_fail();
     }
     if (functions->build_lists != NULL && functions->build_lists(world->backend, &world->view, capacity)) {
+        CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_candidate_columns));
+        CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_neighbour_counts));
+        CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_neighbours));
         world->listed_entries = capacity;
         return MOTE_OK;
     }

@@ -21,31 +21,40 @@ static void gather_words(MoteWorld *world, uint *source, uint *target, uint32_t 
     LAUNCH(world, gather_words);
 }
 
+void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning)
+{
+    CHECK_SCRATCH(scratch_exchange(&world->scratch, meaning, __func__));
+    (void)meaning;
+    vec4 *const before = *buffer;
+    *buffer = world->view.particle_scratch;
+    world->view.particle_scratch = before;
+}
+
 // What is gathered goes to scratch of the same size, which then takes the buffer's place.
 static void reorder_vec4(MoteWorld *world, vec4 **buffer)
 {
     MoteView *view = &world->view;
     view->gather_source_vec4 = *buffer;
-    view->gather_target_vec4 = view->estimates; // scratch at this point of the step
+    view->gather_target_vec4 = view->reordered_vec4;
     LAUNCH(world, gather_vec4);
-    view->estimates = *buffer;
-    *buffer = view->gather_target_vec4;
+    world_exchange(world, buffer, MEANING_reordered_vec4);
 }
 
 static void reorder_uint(MoteWorld *world, uint **buffer)
 {
     MoteView *view = &world->view;
-    gather_words(world, *buffer, view->neighbour_counts, 1); // scratch at this point of the step
+    gather_words(world, *buffer, view->reordered_uint, 1);
+    CHECK_SCRATCH(scratch_exchange(&world->scratch, MEANING_reordered_uint, __func__));
     uint *const before = *buffer;
-    *buffer = view->neighbour_counts;
-    view->neighbour_counts = before;
+    *buffer = view->reordered_uint;
+    view->reordered_uint = before;
 }
 
 static void reorder_channel(MoteWorld *world, const Channel *channel)
 {
-    uint *const scratch = (uint *)world->view.estimates;
-    gather_words(world, channel->words, scratch, channel->components);
-    world_copy_words(world, scratch, channel->words, channel->components);
+    gather_words(world, channel->words, world->view.reordered_words, channel->components);
+    CHECK_SCRATCH(scratch_read(&world->scratch, MEANING_reordered_words, __func__));
+    world_copy_words(world, world->view.reordered_words, channel->words, channel->components);
 }
 
 void world_point_at_channels(MoteWorld *world)
@@ -81,12 +90,14 @@ void world_order_particles(MoteWorld *world)
     if (removes && world->guessing) {
         LAUNCH(world, mark_removed);
     }
+    CHECK_SCRATCH(scratch_reorder(&world->scratch));
 }
 
 MoteResult world_sort_particles(MoteWorld *world)
 {
     MoteView *view = &world->view;
-    world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->estimates);
+    CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_sort_scratch));
+    world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->sort_scratch);
     world_order_particles(world);
     const MoteResult result = world_reserve_particles(world, world_most_particles(world));
     world_point_at_channels(world); // they may have moved

@@ -19,13 +19,15 @@ static MoteResult list_sorted_copies(MoteWorld *world, uint32_t *listed)
     const BackendFunctions *functions = world->backend->functions;
     MoteView *view = &world->view;
     const uint32_t count = view->particle_count, volumes = view->kill_volume_count;
+    CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_predicted));
     functions->copy(world->backend, view->predicted, view->positions, (size_t)count * sizeof(vec4));
     functions->find_bounds(world->backend, view->predicted, count, view->bounds);
     LAUNCH(world, clear_counters);
     view->kill_volume_count = 0; // it is for the next step to remove
     LAUNCH(world, assign_keys);
     view->kill_volume_count = volumes;
-    functions->sort(world->backend, view->keys, view->order, count, view->estimates);
+    CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_sort_scratch));
+    functions->sort(world->backend, view->keys, view->order, count, view->sort_scratch);
     uint removed = 0;
     functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
     *listed = count - removed;

@@ -31,9 +31,9 @@ uint64_t world_speculate_on(uint32_t last)
 // Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
 // are expected, have changed places, those that are sorted along and the scratch that they are sorted into; all others
 // stay where they are now.
-void world_roll_back(MoteWorld *world, const MoteView *mark)
+void world_roll_back(MoteWorld *world, const StepMark *mark)
 {
-    MoteView view = *mark;
+    MoteView view = mark->view;
 #define STAYS_REORDER false
 #define STAYS_FIXED   true
 #define BUFFER(type, name, capacity, order, keep, render)                                                              \
@@ -42,6 +42,7 @@ void world_roll_back(MoteWorld *world, const MoteView *mark)
     }
 #include "kernels/data.def"
     world->view = view;
+    world->scratch = mark->scratch;
 }
 
 // Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were

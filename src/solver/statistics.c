@@ -20,8 +20,11 @@ static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, 
         free(neighbours);
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the statistics of %u particles", n);
     }
-    LAUNCH(world, measure_density);
-    world_count_walls(world);
+    if (world->view.confinement > 0.0f) { // the last step has left the vorticity there
+        CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_predicted));
+        functions->copy(world->backend, world->view.predicted, world->view.positions, n * sizeof(vec4));
+    }
+    world_measure_densities(world);
     functions->download(world->backend, densities, world->view.densities, n * sizeof *densities);
     functions->download(world->backend, neighbours, world->view.neighbour_counts, n * sizeof *neighbours);
     uint32_t fluid = 0;

@@ -43,10 +43,13 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
         if (world_stops(world)) {
             return;
         }
-        // A sort does not stop where a guess was wrong, when the estimates may be an array that is still needed; lists
-        // never are.
+        // A sort does not stop where a guess was wrong, when scratch may be an array that is still needed; lists never
+        // are.
+        const bool in_lists = world_sorts_in_lists(world);
+        CHECK_SCRATCH(
+            scratch_write(&world->scratch, in_lists ? MEANING_speculative_sort_scratch : MEANING_sort_scratch));
         functions->sort(world->backend, view->keys, view->order, view->particle_count,
-                        world_sorts_in_lists(world) ? (void *)view->neighbours : view->estimates);
+                        in_lists ? view->speculative_sort_scratch : view->sort_scratch);
     }
 }
 
@@ -79,7 +82,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
             world_order_particles(world);
         }
     }
-    marks->ordered = *view;
+    marks->ordered = (StepMark){*view, world->scratch};
     if (view->particle_count > 0) { // kill volumes may have taken the last ones
         const MoteResult found = world_find_neighbours(world);
         if (found != MOTE_OK) {
@@ -89,7 +92,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     }
     finish_shapes(world);
     watch_energy(world);
-    marks->ended = *view;
+    marks->ended = (StepMark){*view, world->scratch};
     return world_stops(world) ? stop_fail() : MOTE_OK;
 }
 
@@ -150,24 +153,25 @@ static void keep_walls_closed(MoteWorld *world)
     solve_group(world, GROUP_dynamic_colliders);
 }
 
-static void swap(vec4 **a, vec4 **b)
-{
-    vec4 *const first = *a;
-    *a = *b;
-    *b = first;
-}
-
-void world_count_walls(MoteWorld *world)
+static void count_walls(MoteWorld *world)
 {
     if (world->view.wall_scale > 0.0f && world->view.shape_count > 0) {
         LAUNCH(world, count_walls);
     }
 }
 
+void world_measure_densities(MoteWorld *world)
+{
+    world->view.measuring = 1;
+    LAUNCH(world, measure_density);
+    count_walls(world);
+    world->view.measuring = 0;
+}
+
 static void solve_density(MoteWorld *world)
 {
     LAUNCH(world, density_lambda);
-    world_count_walls(world);
+    count_walls(world);
     LAUNCH(world, density_delta);
     if (world->view.cluster_count > 0) {
         LAUNCH(world, slip_past_faces);
@@ -189,7 +193,7 @@ static void solve_particle_contacts(MoteWorld *world)
     MoteView *view = &world->view;
     view->contact_points = view->predicted;
     LAUNCH(world, solve_pairs);
-    swap(&view->predicted, &view->estimates);
+    world_exchange(world, &view->predicted, MEANING_corrected_positions);
 }
 
 static void solve_collider_contacts(MoteWorld *world)
@@ -242,7 +246,7 @@ static void stabilize(MoteWorld *world)
         if (view->has_solids != 0u) {
             LAUNCH(world, solve_pairs);
             LAUNCH(world, shift_predicted);
-            swap(&view->positions, &view->estimates);
+            world_exchange(world, &view->positions, MEANING_corrected_positions);
             view->contact_points = view->positions;
         }
         if (view->shape_count > 0) {
@@ -264,6 +268,8 @@ static void predict_bodies(MoteWorld *world)
         LAUNCH(world, place_members);
         view->contact_points = view->predicted;
         count_contacts(world);
+    } else if (view->has_solids != 0u && (world->recording_forces || world->settings.iterations == 0)) {
+        LAUNCH(world, clear_pushes); // looked at before the first contacts are solved
     }
     if (world->recording_forces) {
         LAUNCH(world, clear_forces);
@@ -275,8 +281,7 @@ static void update_velocities(MoteWorld *world)
     MoteView *view = &world->view;
     if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
         keep_walls_closed(world);
-        LAUNCH(world, measure_density);
-        world_count_walls(world);
+        world_measure_densities(world);
     }
     if (view->cluster_count > 0) {
         LAUNCH(world, creep_entries);
@@ -291,12 +296,13 @@ static void update_velocities(MoteWorld *world)
     LAUNCH(world, update_velocity);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
-        world_copy_words(world, (uint *)view->estimates, (uint *)view->spins, 4);
+        CHECK_SCRATCH(scratch_read(&world->scratch, MEANING_rolled_angular_velocities, __func__));
+        world_copy_words(world, (uint *)view->rolled_angular_velocities, (uint *)view->spins, 4);
     }
     const bool viscous = view->viscosity > 0.0f || (view->liquids_differ != 0u && world->liquids.viscosity);
     if (world->tally.has_fluid && (viscous || view->has_vorticity != 0u)) {
         LAUNCH(world, smooth_velocity);
-        swap(&view->velocities, &view->estimates); // the kernel wrote the new velocities to the estimates
+        world_exchange(world, &view->velocities, MEANING_smoothed_velocities);
     }
     LAUNCH(world, watch_end);
     if (world->tally.has_fluid && view->has_vorticity != 0u) {
@@ -320,10 +326,11 @@ static void begin_shapes(MoteWorld *world)
     }
 }
 
-// What the particles noted, chunk by chunk.
-static void sum_shape_pushes(MoteWorld *world)
+// What the particles noted at these points, chunk by chunk.
+static void sum_shape_pushes(MoteWorld *world, vec4 *points)
 {
     MoteView *view = &world->view;
+    view->contact_points = points;
     view->push_chunk_count = (view->particle_count + PUSH_CHUNK - 1) / PUSH_CHUNK;
     view->push_sum_count = view->push_chunk_count * view->dynamic_count;
     LAUNCH(world, mark_push_chunks);
@@ -334,14 +341,14 @@ static void count_shape_contacts(MoteWorld *world)
 {
     if (world->view.dynamic_count > 0) {
         LAUNCH(world, count_shape_contacts);
-        sum_shape_pushes(world);
+        sum_shape_pushes(world, world->view.predicted);
         LAUNCH(world, split_shapes);
     }
 }
 
 static void solve_dynamic_colliders(MoteWorld *world)
 {
-    sum_shape_pushes(world);
+    sum_shape_pushes(world, world->view.predicted);
     LAUNCH(world, move_shapes);
     LAUNCH(world, meet_shapes);
 }
@@ -359,7 +366,7 @@ static void finish_shapes(MoteWorld *world)
     }
     LAUNCH(world, finish_shapes);
     if (view->dynamic_bounce != 0u && view->particle_count > 0) {
-        sum_shape_pushes(world);
+        sum_shape_pushes(world, view->positions);
         LAUNCH(world, kick_shapes);
     }
     LAUNCH(world, bounce_shapes);

@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "mote.h"
 #include "solver/backend.h"
+#include "solver/scratch.h"
 #include "solver/snapshot.h"
 
 // How many elements a buffer of data.def holds: its CAPACITY rows.
@@ -105,9 +106,15 @@ typedef struct WorldLiquids {
     bool viscosity, vorticity, pressure; // and one that is above 0
 } WorldLiquids;
 
-// The view when particles were in order in a step that was run on guesses, and at its end.
+// What the host can go back to.
+typedef struct StepMark {
+    MoteView view;
+    Scratch scratch;
+} StepMark;
+
+// When particles were in order in a step that was run on guesses, and at its end.
 typedef struct StepMarks {
-    MoteView ordered, ended;
+    StepMark ordered, ended;
     WorldTally tally;
 } StepMarks;
 
@@ -121,6 +128,7 @@ struct MoteWorld {
     MoteSettings settings;
     RestState rest;
     MoteView view;                       // buffers and parameters as kernels see them
+    Scratch scratch;                     // what lives in those that have several meanings
     uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
     uint64_t memory_bytes;
     uint64_t layout; // a number no world had before, since memory was last allocated or freed
@@ -257,8 +265,8 @@ MoteResult settings_check(const MoteSettings *settings);
 double settings_maximum(const char *name);
 RestState rest_state_measure(const MoteSettings *settings);
 
-// Adds what shapes count (settings.wall_density_weight) to densities that have just been measured.
-void world_count_walls(MoteWorld *world);
+// Densities at the predicted positions, with what shapes count (settings.wall_density_weight). step.c
+void world_measure_densities(MoteWorld *world);
 // A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
 // read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
@@ -269,7 +277,7 @@ uint64_t world_speculate_on(uint32_t last);
 // Has the device check a guess: GUESS_*.
 void world_check_guess(MoteWorld *world, uint32_t guess);
 // Takes back what the host has done since the mark.
-void world_roll_back(MoteWorld *world, const MoteView *mark);
+void world_roll_back(MoteWorld *world, const StepMark *mark);
 // Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong.
 void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
 // Takes in the numbers of a batch whose guesses were right.
@@ -296,6 +304,8 @@ static inline void world_drop_removed(MoteWorld *world, uint32_t count)
 void world_order_particles(MoteWorld *world);
 // Sorts the keys, which must have been assigned, and orders the particles by them.
 MoteResult world_sort_particles(MoteWorld *world);
+// Scratch with this meaning and a buffer change places.
+void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning);
 // The solver's own channels, wherever their memory is now.
 void world_point_at_channels(MoteWorld *world);
 // Copies `components` words a particle. A kernel, unlike the backend's copy: where a guess was wrong it does nothing.
@@ -334,6 +344,7 @@ static inline void world_launch(MoteWorld *world, KernelId kernel)
     if (world_stops(world)) {
         return;
     }
+    CHECK_SCRATCH(scratch_launch(&world->scratch, kernel, &world->view));
     functions->launch(world->backend, kernel, &world->view);
     if (world->watched && functions->guesses && !(world->step_seconds > 0.0 && world->step_seconds < SLOW_STEP)) {
         functions->wait(world->backend); // what the device has in hand, nobody can take back

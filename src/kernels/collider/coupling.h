@@ -124,7 +124,7 @@ KERNEL(sum_shape_pushes)
         for (uint slot = chunk * PUSH_CHUNK * PUSH_SLOTS; slot < end; slot++) {
             if (LOAD(push_rows, slot) == row) {
                 const vec4 push = LOAD(shape_pushes, slot);
-                const vec3 arm = v3_sub(v3_from_v4(LOAD(predicted, slot / PUSH_SLOTS)), centre);
+                const vec3 arm = v3_sub(v3_from_v4(LOAD(contact_points, slot / PUSH_SLOTS)), centre);
                 momentum = v4_from_v3(v3_add(v3_from_v4(momentum), v3_from_v4(push)), momentum.w + push.w);
                 moment = v3_add(moment, v3_cross(arm, v3_from_v4(push)));
             }

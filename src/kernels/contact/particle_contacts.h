@@ -85,7 +85,7 @@ FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
 // the face is taken back, on both sides.
 KERNEL(slip_past_faces)
 {
-    const vec4 here = LOAD(estimates, i);
+    const vec4 here = LOAD(position_estimates, i);
     const bool liquid = has_density(LOAD(phases, i));
     if (!liquid && !has_plane(VIEW_HERE_COMMA i)) {
         return;
@@ -98,7 +98,7 @@ KERNEL(slip_past_faces)
         if (has_density(LOAD(phases, j)) == liquid || (liquid && !has_plane(VIEW_HERE_COMMA j))) {
             continue;
         }
-        const vec4 there = LOAD(estimates, j);
+        const vec4 there = LOAD(position_estimates, j);
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
         const vec3 outward = v3_scale(offset, (liquid ? 1.0f : -1.0f) / max_f32(v3_length(offset), 1e-12f));
         const vec4 face = face_towards(VIEW_HERE_COMMA liquid ? j : i, outward, FACING);
@@ -254,7 +254,7 @@ FUNCTION vec4 pair_corrections(VIEW_COMMA uint i, vec4 here, uint own_cluster)
     return sum;
 }
 
-// Writes the corrected point to the estimates. A particle of a rigid body stays, and what pushes it is noted; of the
+// Writes the corrected position. A particle of a rigid body stays, and what pushes it is noted; of the
 // others' contacts only the number is.
 FUNCTION void apply_corrections(VIEW_COMMA uint i, vec4 here, uint cluster, vec4 sum)
 {
@@ -267,14 +267,14 @@ FUNCTION void apply_corrections(VIEW_COMMA uint i, vec4 here, uint cluster, vec4
         delta = v3_scale(delta, share);                // UPP eq. 12 and 13
         STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
     }
-    STORE(estimates, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
+    STORE(corrected_positions, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
 }
 
 KERNEL(solve_pairs)
 {
     const vec4 here = LOAD(contact_points, i);
     if (here.w <= 0.0f) {
-        STORE(estimates, i, here);
+        STORE(corrected_positions, i, here);
         return;
     }
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
@@ -286,7 +286,7 @@ KERNEL(solve_pairs)
 KERNEL(shift_predicted)
 {
     const vec4 candidate = LOAD(predicted, i);
-    const vec3 shift = v3_sub(v3_from_v4(LOAD(estimates, i)), v3_from_v4(LOAD(positions, i)));
+    const vec3 shift = v3_sub(v3_from_v4(LOAD(corrected_positions, i)), v3_from_v4(LOAD(positions, i)));
     STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
 }
 

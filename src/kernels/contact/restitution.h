@@ -56,6 +56,12 @@ FUNCTION Motion predicted_motion(VIEW_COMMA Motion motion)
 
 // ---- Particles --------------------------------------------------------------------------------------------
 
+// Whether bounce_pairs has anything to do.
+FUNCTION bool has_velocity_changes(VIEW)
+{
+    return PARAMETER(bouncing) != 0u || PARAMETER(velocity_friction) != 0u;
+}
+
 // The velocity a particle ends the step with, but for what bounces.
 FUNCTION vec3 velocity_of_move(VIEW_COMMA uint i)
 {
@@ -67,7 +73,7 @@ FUNCTION vec3 velocity_of_move(VIEW_COMMA uint i)
     return v3_scale(v3_sub(end, v3_from_v4(LOAD(positions, i))), 1.0f / PARAMETER(time_step));
 }
 
-// Changes of velocity into the estimates: restitution of solids that met in the step, and friction where it is chosen
+// Changes of velocity: restitution of solids that met in the step, and friction where it is chosen
 // to act on velocities after the solve (Mueller et al. 2007), which cannot hold a pile.
 KERNEL(bounce_pairs)
 {
@@ -111,12 +117,10 @@ KERNEL(bounce_pairs)
             change = v3_add_scaled(change, tangential(leaving, normal), -velocity_friction_share(pair) * share);
         }
     }
-    if (cluster != NONE) {
-        STORE(pushes, i, v4_from_v3(change, 0.0f)); // for bounce_clusters
-        return;
+    if (cluster == NONE) { // bounce_clusters sums up those of a rigid body
+        change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
     }
-    change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
-    STORE(estimates, i, v4_from_v3(change, 0.0f));
+    STORE(velocity_changes, i, v4_from_v3(change, 0.0f));
 }
 
 // Gives back a fraction of the normal speed at which a particle met a shape, and takes some of its sliding where
@@ -224,7 +228,7 @@ FUNCTION Motion bounce_off(Cluster cluster, Motion motion, Motion before, Pose p
     return motion;
 }
 
-// After finish_clusters and bounce_pairs: rigid bodies off each other, by the pushes of their particles, and off
+// After finish_clusters and bounce_pairs: rigid bodies off each other, by what their particles were given, and off
 // shapes.
 KERNEL(bounce_clusters)
 {
@@ -236,17 +240,18 @@ KERNEL(bounce_clusters)
     const vec3 origin = v3_from_v4(LOAD(cluster_origins, i));
     Pose pose = {LOAD(cluster_rotations, i), v3_from_v4(LOAD(cluster_centres, i)), 0.0f};
     const Motion before = predicted_motion(VIEW_HERE_COMMA motion);
+    const bool changes = has_velocity_changes(VIEW_HERE);
     vec3 pushed = v3(0.0f, 0.0f, 0.0f);
     vec3 twisted = v3(0.0f, 0.0f, 0.0f);
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
         const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot != NONE) {
             const vec4 rest = LOAD(entry_rests, e);
-            const vec3 momentum = v3_scale(v3_from_v4(LOAD(pushes, slot)), rest.w);
+            const vec3 change = changes ? v3_from_v4(LOAD(velocity_changes, slot)) : v3(0.0f, 0.0f, 0.0f);
+            const vec3 momentum = v3_scale(change, rest.w);
             const vec3 arm = rotate(pose.rotation, v3_sub(v3_from_v4(rest), origin));
             pushed = v3_add(pushed, momentum);
             twisted = v3_add(twisted, v3_cross(arm, momentum));
-            STORE(pushes, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
         }
     }
     motion = add_impulse(cluster, pose.rotation, motion, pushed, twisted);

@@ -26,7 +26,7 @@ KERNEL(roll_grains)
 {
     const vec4 spin = LOAD(spins, i);
     if (!can_roll(VIEW_HERE_COMMA i)) {
-        STORE(estimates, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        STORE(rolled_angular_velocities, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
         return;
     }
     const vec3 here = v3_from_v4(LOAD(positions, i));
@@ -77,7 +77,7 @@ KERNEL(roll_grains)
         turned = v3_add_scaled(turned, v3_from_v4(sum), 1.0f / sum.w);
         turned = v3_scale(turned, exponential(-rate * PARAMETER(time_step)));
     }
-    STORE(estimates, i, v4_from_v3(turned, 0.0f));
+    STORE(rolled_angular_velocities, i, v4_from_v3(turned, 0.0f));
 }
 
 #endif

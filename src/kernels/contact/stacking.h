@@ -26,7 +26,7 @@ FUNCTION float height_of(VIEW_COMMA uint i, vec3 position)
     return LOAD(heights, i) + v3_dot(arm, PARAMETER(up));
 }
 
-// The height a particle has by what supports it, or NO_HEIGHT, into the compliances: scratch before the iterations.
+// The height a particle has by what supports it, or NO_HEIGHT.
 KERNEL(raise_heights)
 {
     const vec3 here = v3_from_v4(LOAD(positions, i));
@@ -60,14 +60,14 @@ KERNEL(raise_heights)
             height = min_f32(height, height_of(VIEW_HERE_COMMA j, there) + rise);
         }
     }
-    STORE(compliances, i, height);
+    STORE(supported_heights, i, height);
 }
 
 // What nothing supports keeps the height it had.
 KERNEL(keep_heights)
 {
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
-    const float height = LOAD(compliances, i);
+    const float height = LOAD(supported_heights, i);
     if (cluster == NONE && height < NO_HEIGHT) {
         STORE(heights, i, height);
     }
@@ -84,9 +84,9 @@ KERNEL(raise_clusters)
     float height = NO_HEIGHT;
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
         const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
-        if (slot != NONE && LOAD(compliances, slot) < NO_HEIGHT) {
+        if (slot != NONE && LOAD(supported_heights, slot) < NO_HEIGHT) {
             const vec3 arm = v3_sub(centre, v3_from_v4(LOAD(positions, slot)));
-            height = min_f32(height, LOAD(compliances, slot) + v3_dot(arm, PARAMETER(up)));
+            height = min_f32(height, LOAD(supported_heights, slot) + v3_dot(arm, PARAMETER(up)));
         }
     }
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count && height < NO_HEIGHT; e++) {

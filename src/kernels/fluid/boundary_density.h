@@ -97,11 +97,13 @@ KERNEL(count_walls)
         return;
     }
     const float density = LOAD(densities, i) + (1.0f - left);
-    const vec4 estimate = LOAD(estimates, i);
-    const float error = density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase));
-    const float compliance = has_compliances(VIEW_HERE) ? LOAD(compliances, i) : PARAMETER(rest_lambda);
     STORE(densities, i, density);
-    STORE(estimates, i, v4_from_v3(v3_from_v4(estimate), -error * compliance));
+    if (PARAMETER(measuring) == 0u) {
+        const vec4 estimate = LOAD(position_estimates, i);
+        const float error = density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase));
+        const float scale = has_lambda_scales(VIEW_HERE) ? LOAD(lambda_scales, i) : PARAMETER(rest_lambda);
+        STORE(position_estimates, i, v4_from_v3(v3_from_v4(estimate), -error * scale));
+    }
 }
 
 #endif

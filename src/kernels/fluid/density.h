@@ -110,7 +110,7 @@ FUNCTION float pair_pressure(VIEW_COMMA float own_pressure, float own, bool soli
 // ---- Lambda ------------------------------------------------------------------------------------------------
 
 // Whether the factor from density error to lambda is a particle's own.
-FUNCTION bool has_compliances(VIEW)
+FUNCTION bool has_lambda_scales(VIEW)
 {
     return PARAMETER(unilateral) == 0u || masses_mix(VIEW_HERE);
 }
@@ -119,11 +119,11 @@ FUNCTION bool has_compliances(VIEW)
 // in the first iteration and kept for the others: half of the work of this kernel.
 FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, uint start)
 {
-    if (!has_compliances(VIEW_HERE)) {
+    if (!has_lambda_scales(VIEW_HERE)) {
         return PARAMETER(rest_lambda);
     }
     if (PARAMETER(iteration) != 0u) {
-        return LOAD(compliances, i);
+        return LOAD(lambda_scales, i);
     }
     const float lightness = masses_mix(VIEW_HERE) ? lightness_around(VIEW_HERE_COMMA particle, count, start) : 1.0f;
     float compliance = PARAMETER(rest_lambda) / lightness;
@@ -133,15 +133,15 @@ FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, 
         // Without a gradient (coincident or pinned neighbours only) there is no way to go.
         compliance = denominator > 0.0f ? 1.0f / denominator : 0.0f;
     }
-    STORE(compliances, i, compliance);
+    STORE(lambda_scales, i, compliance);
     return compliance;
 }
 
 // ---- Liquid without pressure -------------------------------------------------------------------------------
 
 // In the unilateral mode liquid in the air has no lambda, and where a particle and all around it have none, nothing
-// moves. density_lambda notes for chunks of particles in which iteration one of them has a lambda; `order`, where that
-// is kept, holds indices before, which are smaller.
+// moves. density_lambda notes for chunks of particles in which iteration one of them has a lambda; what the memory held
+// before, indices of `order`, is smaller.
 #define PRESSED_CHUNK 32u
 
 FUNCTION uint pressed_note(VIEW)
@@ -153,7 +153,7 @@ FUNCTION uint pressed_note(VIEW)
 FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
 {
     const uint note = pressed_note(VIEW_HERE);
-    if (PARAMETER(notes_pressure) == 0u || LOAD(order, i / PRESSED_CHUNK) == note) {
+    if (PARAMETER(notes_pressure) == 0u || LOAD(pressure_notes, i / PRESSED_CHUNK) == note) {
         return false;
     }
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
@@ -162,7 +162,7 @@ FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
     for (uint r = 0u; r < runs && !pressed; r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint chunk = run.x / PRESSED_CHUNK; chunk * PRESSED_CHUNK < run.y && !pressed; chunk++) {
-            pressed = LOAD(order, chunk) == note;
+            pressed = LOAD(pressure_notes, chunk) == note;
         }
     }
     return !pressed;
@@ -182,9 +182,9 @@ KERNEL(density_lambda)
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
     STORE(densities, i, density);
-    STORE(estimates, i, v4_from_v3(v3_from_v4(particle), lambda));
+    STORE(position_estimates, i, v4_from_v3(v3_from_v4(particle), lambda));
     if (PARAMETER(notes_pressure) != 0u && lambda != 0.0f) {
-        STORE(order, i / PRESSED_CHUNK, pressed_note(VIEW_HERE)); // the same from all of a chunk
+        STORE(pressure_notes, i / PRESSED_CHUNK, pressed_note(VIEW_HERE)); // the same from all of a chunk
     }
 }
 
@@ -207,7 +207,7 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool
     if (solid && !has_density(LOAD(phases, j))) {
         return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
     }
-    const vec4 other = LOAD(estimates, j);
+    const vec4 other = LOAD(position_estimates, j);
     const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
     const float squared_distance = v3_dot(offset, offset);
     float lambda = estimate.w + other.w;
@@ -218,14 +218,14 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool
     return v3_scale(offset, lambda * spiky_factor(squared_distance, support));
 }
 
-// PBF eq. 14. Reads the estimates, writes the predicted positions: a Jacobi iteration without a second pass.
+// PBF eq. 14. Reads the position estimates, writes the predicted positions: a Jacobi iteration without a second pass.
 KERNEL(density_delta)
 {
     if (is_without_pressure(VIEW_HERE_COMMA i)) {
         return; // its delta would be 0
     }
     const vec4 particle = LOAD(predicted, i);
-    const vec4 estimate = LOAD(estimates, i);
+    const vec4 estimate = LOAD(position_estimates, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const uint phase = LOAD(phases, i);

@@ -123,7 +123,7 @@ KERNEL(mark_removed)
 #define DEAD_PARTICLES_uint(name)
 #define DEAD_HANDLES_uint(name)
 #include "data.def"
-        STORE(estimates, i, nothing); // the scratch that they change places with
+        STORE(particle_scratch, i, nothing); // the scratch that they change places with
         STORE(cell_scan, i, 0u);
         STORE(neighbour_starts, i, 0u);
     }
@@ -334,12 +334,12 @@ FUNCTION bool is_listed(VIEW_COMMA uint j, uint unlisted, uint ignored)
     return (phase & PHASE_GROUP) != unlisted && !is_ignored(VIEW_HERE_COMMA ignored, phase);
 }
 
-KERNEL(count_neighbours)
+// How many neighbours particle i has; where `lists`, they are stored from block `start` on.
+FUNCTION uint find_neighbours(VIEW_COMMA uint i, bool lists, uint start)
 {
     const vec3 position = v3_from_v4(LOAD(predicted, i));
     const float squared_support = PARAMETER(support_squared);
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
-
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
     const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
     uint count = 0u;
@@ -348,10 +348,19 @@ KERNEL(count_neighbours)
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
             if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
+                if (lists) {
+                    STORE(neighbours, neighbour_slot(start, count), j);
+                }
                 count++;
             }
         }
     }
+    return count;
+}
+
+KERNEL(count_neighbours)
+{
+    const uint count = find_neighbours(VIEW_HERE_COMMA i, false, 0u);
     STORE(neighbour_counts, i, count);
     STORE(neighbour_starts, i, (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK);
     if (count > LOAD(counters, COUNTER_NEIGHBOURS_MAX)) {
@@ -361,24 +370,8 @@ KERNEL(count_neighbours)
 
 KERNEL(fill_neighbours)
 {
-    const vec3 position = v3_from_v4(LOAD(predicted, i));
-    const float squared_support = PARAMETER(support_squared);
-    const uint cell = LOAD(cell_scan, i + 1u) - 1u;
     const uint start = LOAD(neighbour_starts, i);
-    const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
-    const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
-
-    uint count = 0u;
-    for (uint r = 0u; r < LOAD(cell_run_counts, cell); r++) {
-        const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
-        for (uint j = run.x; j < run.y; j++) {
-            const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
-                STORE(neighbours, neighbour_slot(start, count), j);
-                count++;
-            }
-        }
-    }
+    uint count = find_neighbours(VIEW_HERE_COMMA i, true, start);
     while (count % NEIGHBOUR_BLOCK != 0u) {
         STORE(neighbours, neighbour_slot(start, count), i);
         count++;

@@ -53,8 +53,8 @@ KERNEL(update_velocity)
         velocity = v3(0.0f, 0.0f, 0.0f);
     } else if (MAY_HAVE(BOUNCES) && cluster == NONE) { // bodies have bounced in bounce_clusters
         velocity = bounce_off_shapes(VIEW_HERE_COMMA i, v3_from_v4(end), before, velocity);
-        if (PARAMETER(bouncing) != 0u || PARAMETER(velocity_friction) != 0u) {
-            velocity = v3_add(velocity, v3_from_v4(LOAD(estimates, i))); // of bounce_pairs
+        if (has_velocity_changes(VIEW_HERE)) {
+            velocity = v3_add(velocity, v3_from_v4(LOAD(velocity_changes, i)));
         }
     }
     remember_support(VIEW_HERE_COMMA i, v3_sub(velocity, before));
@@ -63,7 +63,7 @@ KERNEL(update_velocity)
     STORE(velocities, i, v4_from_v3(velocity, LOAD(densities, i)));
 }
 
-// XSPH viscosity (PBF eq. 17) into `estimates`, and the vorticity of the velocities before it: eq. 15 with the sign of
+// XSPH viscosity (PBF eq. 17), and the vorticity of the velocities before it: eq. 15 with the sign of
 // a curl, sum of grad W x (v_j - v_i); as printed, with v_ij = v_j - v_i, it has the other one and would damp. The
 // weight of a pair is symmetric in its densities and shares by mass, so that viscosity conserves momentum.
 KERNEL(smooth_velocity)
@@ -105,11 +105,11 @@ KERNEL(smooth_velocity)
     }
     // Twice the mean density and twice the mean inverse mass were summed: hence 4.
     const float scale = 4.0f * position.w * viscosity * PARAMETER(poly6_scale) * PARAMETER(rest_volume);
-    STORE(estimates, i, v4_from_v3(v3_add_scaled(v3_from_v4(velocity), drift, scale), velocity.w));
+    STORE(smoothed_velocities, i, v4_from_v3(v3_add_scaled(v3_from_v4(velocity), drift, scale), velocity.w));
     if (with_vorticity) {
         vorticity = v3_scale(vorticity, PARAMETER(spiky_scale) * PARAMETER(rest_volume));
         STORE(vorticities, i, v4_from_v3(vorticity, 0.0f));
-        STORE(predicted, i, v4_from_v3(v3_from_v4(position), v3_length(vorticity)));
+        STORE(vorticity_points, i, v4_from_v3(v3_from_v4(position), v3_length(vorticity)));
     }
 }
 
@@ -129,18 +129,18 @@ FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
 }
 
 // Vorticity confinement (PBF eq. 16): spins fluid around where its vorticity is largest. Only the direction of the
-// magnitude's gradient counts, so all neighbours may have the same volume. The predicted positions are those of the
-// step's end by now, with the vorticity's magnitude in w: one load a neighbour.
+// magnitude's gradient counts, so all neighbours may have the same volume. Position and magnitude are one load a
+// neighbour.
 KERNEL(confine_vorticity)
 {
-    const vec4 here = LOAD(predicted, i);
+    const vec4 here = LOAD(vorticity_points, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const float support = PARAMETER(support);
 
     vec3 eta = v3(0.0f, 0.0f, 0.0f); // gradient of the vorticity's magnitude
     for (uint k = 0u; k < count; k++) {
-        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const vec4 other = LOAD(vorticity_points, LOAD(neighbours, neighbour_slot(start, k)));
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(other));
         const float weight = (other.w - here.w) * spiky_factor(v3_dot(offset, offset), support);
         eta = v3_add_scaled(eta, offset, weight);

@@ -46,11 +46,10 @@ FUNCTION Spread add_contact(VIEW_COMMA Spread spread, uint i, uint j, vec4 here,
     return spread;
 }
 
-// The estimates are scratch here.
 FUNCTION void store_spread(VIEW_COMMA uint i, Spread spread)
 {
-    STORE(pushes, i, v4_from_v3(spread.diagonal, spread.contacts));
-    STORE(estimates, i, v4_from_v3(spread.rest, 0.0f));
+    STORE(contact_diagonals, i, v4_from_v3(spread.diagonal, spread.contacts));
+    STORE(contact_offdiagonals, i, v4_from_v3(spread.rest, 0.0f));
 }
 
 // Contacts of a rigid body's particles at the beginning of the iterations.
@@ -154,9 +153,9 @@ KERNEL(count_cluster_contacts)
     float contacts = 0.0f;
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count; e++) {
         const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
-        const vec4 own = slot != NONE ? LOAD(pushes, slot) : v4(0.0f, 0.0f, 0.0f, 0.0f);
+        const vec4 own = slot != NONE ? LOAD(contact_diagonals, slot) : v4(0.0f, 0.0f, 0.0f, 0.0f);
         if (own.w > 0.0f) {
-            const vec4 rest = LOAD(estimates, slot);
+            const vec4 rest = LOAD(contact_offdiagonals, slot);
             const vec3 arm = v3_sub(v3_from_v4(LOAD(contact_points, slot)), v3_from_v4(centre));
             const Rows spread = rows(v3(own.x, rest.x, rest.y), v3(rest.x, own.y, rest.z), v3(rest.y, rest.z, own.z));
             const Rows moments = crossed(arm, spread);
