@@ -3,6 +3,7 @@
 #include "geometry/mesh_internal.h"
 
 #include "base/error.h"
+#include "base/vertices.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,39 +114,11 @@ MoteResult mesh_sequence_load(const char *const *references, uint32_t count, con
 
 // ---- Normals that move -----------------------------------------------------------------------------------------
 
-// A vertex by its place and normal.
-typedef struct Place {
-    float values[6];
-    uint32_t vertex;
-} Place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const Place *p = a, *q = b;
-    for (int k = 0; k < 6; k++) {
-        if (p->values[k] != q->values[k]) {
-            return p->values[k] < q->values[k] ? -1 : 1;
-        }
-    }
-    return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
-}
-
 MoteResult mesh_normal_groups(const Mesh *mesh, uint32_t *groups)
 {
-    Place *places = malloc(((size_t)mesh->vertex_count + 1) * sizeof *places);
-    if (places == NULL) {
+    if (!vertices_find_first(mesh->positions, mesh->normals, mesh->vertex_count, groups)) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the normals of %u vertices", mesh->vertex_count);
     }
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const MoteVec3 p = mesh->positions[v], n = mesh->normals[v];
-        places[v] = (Place){{p.x + 0.0f, p.y + 0.0f, p.z + 0.0f, n.x + 0.0f, n.y + 0.0f, n.z + 0.0f}, v}; // no -0
-    }
-    qsort(places, mesh->vertex_count, sizeof *places, compare_places);
-    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        const bool same = i > 0 && memcmp(places[i].values, places[i - 1].values, sizeof places[i].values) == 0;
-        groups[places[i].vertex] = same ? groups[places[i - 1].vertex] : places[i].vertex;
-    }
-    free(places);
     return MOTE_OK;
 }
 

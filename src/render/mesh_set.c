@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "base/vertices.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,45 +67,6 @@ static MoteResult check_mesh(const MoteRenderMesh *mesh, uint32_t number)
         }
     }
     return mesh->members != NULL ? check_skin(mesh, number) : MOTE_OK;
-}
-
-// ---- Vertices at one place ---------------------------------------------------------------------------------
-
-typedef struct Place {
-    float values[6]; // position, and the normal where it tells vertices apart
-    uint32_t vertex;
-} Place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const Place *p = a, *q = b;
-    for (int k = 0; k < 6; k++) {
-        if (p->values[k] != q->values[k]) {
-            return p->values[k] < q->values[k] ? -1 : 1;
-        }
-    }
-    return p->vertex < q->vertex ? -1 : p->vertex > q->vertex ? 1 : 0; // the first of them stands for all
-}
-
-// first[v] is the first vertex at v's place, with v's normal if `normals` is not NULL. Files split vertices along the
-// seams of their textures; light must not show them.
-static bool find_firsts(const MoteRenderMesh *mesh, const MoteVec3 *normals, uint32_t *first)
-{
-    Place *places = malloc(mesh->vertex_count * sizeof *places);
-    if (places == NULL) {
-        return false;
-    }
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        const MoteVec3 p = mesh->positions[v], n = normals != NULL ? normals[v] : (MoteVec3){0};
-        places[v] = (Place){{p.x + 0.0f, p.y + 0.0f, p.z + 0.0f, n.x + 0.0f, n.y + 0.0f, n.z + 0.0f}, v}; // no -0
-    }
-    qsort(places, mesh->vertex_count, sizeof *places, compare_places);
-    for (uint32_t i = 0; i < mesh->vertex_count; i++) {
-        const bool same = i > 0 && memcmp(places[i].values, places[i - 1].values, sizeof places[i].values) == 0;
-        first[places[i].vertex] = same ? first[places[i - 1].vertex] : places[i].vertex;
-    }
-    free(places);
-    return true;
 }
 
 // ---- Normals, and whether the backs of triangles are seen ------------------------------------------------------
@@ -298,7 +260,8 @@ static bool make_draft(const MoteRenderMesh *mesh, MeshRange *range, Draft *draf
     draft->places = malloc(mesh->vertex_count * sizeof *draft->places);
     draft->normals = malloc(mesh->vertex_count * sizeof *draft->normals);
     bool done = draft->first != NULL && draft->places != NULL && draft->normals != NULL &&
-                find_firsts(mesh, NULL, draft->first) && find_closed(mesh, draft->first, &range->closed);
+                vertices_find_first(mesh->positions, NULL, mesh->vertex_count, draft->first) &&
+                find_closed(mesh, draft->first, &range->closed);
     if (done && mesh->normals == NULL) {
         done = make_normals(mesh, draft->first, draft->normals);
     }
@@ -307,7 +270,8 @@ static bool make_draft(const MoteRenderMesh *mesh, MeshRange *range, Draft *draf
     }
     done = done && mesh_levels_make(mesh, draft->first, draft->normals, &draft->levels);
     if (done && mesh->normals != NULL && range->deforms) {
-        done = find_firsts(mesh, mesh->normals, draft->first); // sharp edges stay sharp
+        done = vertices_find_first(mesh->positions, mesh->normals, mesh->vertex_count,
+                                   draft->first); // sharp edges stay sharp
     }
     return done;
 }

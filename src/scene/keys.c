@@ -75,12 +75,8 @@ void scene_key_store(const SceneKey *key, void *element, const double *numbers)
     case SCENE_BOOL:
         *(bool *)field = numbers[0] != 0;
         break;
-    case SCENE_STRING:
-    case SCENE_PATH:
-    case SCENE_MESH:
-    case SCENE_MESHES:
-        MOTE_ASSERT(key->type < SCENE_STRING || key->type > SCENE_MESHES);
-        break;
+    default: // the others are no numbers
+        mote_assert_failed(key->name, __FILE__, __LINE__);
     }
 }
 
@@ -117,12 +113,8 @@ void scene_key_fetch(const SceneKey *key, const void *element, double *numbers)
     case SCENE_BOOL:
         numbers[0] = *(const bool *)field ? 1 : 0;
         break;
-    case SCENE_STRING:
-    case SCENE_PATH:
-    case SCENE_MESH:
-    case SCENE_MESHES:
-        MOTE_ASSERT(key->type < SCENE_STRING || key->type > SCENE_MESHES);
-        break;
+    default: // the others are no numbers
+        mote_assert_failed(key->name, __FILE__, __LINE__);
     }
 }
 
