@@ -122,7 +122,8 @@ static void test_defaults(void **state)
     assert_true(settings.gravity.y == -9.81f);
 
     MoteScene *scene = load("{ \"fluids\": [{}], \"emitters\": [{}], \"colliders\": [{ \"shape\": \"box\" }],"
-                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"cameras\": { \"a\": {} },"
+                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"forces\": [{ \"kind\": \"point\" }], "
+                            "\"cameras\": { \"a\": {} },"
                             "  \"bodies\": [{ \"mesh\": \"shape:box\", \"material\": \"wall\" }],"
                             "  \"grains\": [{ \"material\": \"wall\" }] }",
                             NULL, 0);
@@ -444,13 +445,13 @@ static void test_error_texts(void **state)
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters
           "@:1:42: solver.spacing: found \"0.05\", expected a number from 0.0001 to 1000 m");
     fails("{ \"forces\": [{ \"kind\": \"box\", \"falloff\": \"inverse_square\" }] }",
-          "@:1:43: forces[0].falloff: found \"inverse_square\" for a box or uniform field, expected \"constant\", "
+          "@:1:42: forces[0].falloff: found \"inverse_square\" for a box or uniform field, expected \"constant\", "
           "\"linear\" or \"quadratic\"");
     fails("{ \"forces\": [{ \"kind\": \"point\", \"falloff\": \"linear\", \"radius\": 0 }] }",
-          "@:1:63: forces[0].radius: found 0 with a linear or quadratic falloff, expected the radius above 0 that it "
+          "@:1:64: forces[0].radius: found 0 with a linear or quadratic falloff, expected the radius above 0 that it "
           "falls off over");
     fails("{ \"forces\": [{ \"kind\": \"point\", \"materials\": \"water, wter\" }] }",
-          "@:1:47: forces[0].materials: found \"wter\", expected the name of a material; did you mean \"water\"?");
+          "@:1:46: forces[0].materials: found \"wter\", expected the name of a material; did you mean \"water\"?");
     fails("{ \"fluids\": [{}, { \"size\": [1, 2] }] }",
           "@:1:28: fluids[1].size: found [1, 2], expected an array of 3 numbers from 0 to 100000 m");
     fails("{ \"fluids\": [{}, { \"si\\u007ae\": [1, 2, -3] }] }", // an escaped key is the same key
