@@ -8,7 +8,8 @@
 uint32_t world_choose_batch(MoteWorld *world, uint32_t count)
 {
     world->guessing = world->backend->functions->guesses && world->last_cells > 0;
-    const bool reads = !world->guessing || !world_sorts_in_lists(world);
+    const bool calls = world->callbacks.before != NULL || world->callbacks.after != NULL; // users see every step
+    const bool reads = !world->guessing || !world_sorts_in_lists(world) || calls;
     uint32_t most = reads ? 1 : STEP_BATCH;
     while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
         most--;

@@ -207,13 +207,13 @@ MoteResult hands_throw(Hands *hands, Model *model, MoteVec3 at, MoteVec3 velocit
         }
     }
     const float volume = settings.dimensions == 2 ? distance * distance : distance * distance * distance;
-    const MoteBody ball = {.count = count,
-                           .positions = positions,
-                           .gradients = gradients,
-                           .distances = distances,
-                           .mass = 2000.0f * volume, // stone
-                           .velocity = velocity,
-                           .stiffness = 1.0f};
+    MoteBody ball = mote_default_body();
+    ball.count = count;
+    ball.positions = positions;
+    ball.gradients = gradients;
+    ball.distances = distances;
+    ball.mass = 2000.0f * volume; // stone
+    ball.velocity = velocity;
     return mote_world_add_body(world, &ball, NULL, NULL);
 }
 
