@@ -591,9 +591,9 @@ typedef struct MoteRay {
 typedef struct MoteRayHit {
     float distance;    // m; 0 if the ray begins inside something. Without a hit that of the ray, or INFINITY
     MoteVec3 normal;   // unit, the way out of what was hit; without a hit 0
-    uint32_t collider; // as mote_world_set_shapes numbers them, or MOTE_NONE
+    uint32_t collider; // its place in mote_world_collider_ids, or MOTE_NONE
     uint32_t particle; // its id, or MOTE_NONE
-    uint32_t body;     // that the particle is of, or MOTE_NONE
+    uint32_t body;     // that the particle is of, by its place in mote_world_read_bodies, or MOTE_NONE
 } MoteRayHit;
 // The first thing that each of `count` rays meets: a collider where it is for mote_world_probe, or a particle as a
 // ball. Containers are hit from inside. On fields, it is exact to a part of their cell size.

@@ -541,8 +541,9 @@ static uint32_t find_free_row(const MoteWorld *world, const BodyTables *t)
 {
     for (uint32_t b = 0; b < world->body_count; b++) {
         const BodyRow *row = &world->bodies[b];
-        if (row->removed && row->member_count == t->member_count && row->cluster_count == t->cluster_count &&
-            row->entry_count == t->entry_count && row->chunk_count == t->chunk_count) {
+        if (row->removed && !row->named && row->member_count == t->member_count &&
+            row->cluster_count == t->cluster_count && row->entry_count == t->entry_count &&
+            row->chunk_count == t->chunk_count) {
             return b;
         }
     }
@@ -552,8 +553,12 @@ static uint32_t find_free_row(const MoteWorld *world, const BodyTables *t)
 // Takes the rows of removed bodies off the tables' end.
 static void drop_free_rows(MoteWorld *world)
 {
-    while (world->body_count > 0 && world->bodies[world->body_count - 1].removed) {
-        const BodyRow *row = &world->bodies[--world->body_count];
+    while (world->body_count > 0) {
+        const BodyRow *row = &world->bodies[world->body_count - 1];
+        if (!row->removed || row->named) {
+            break;
+        }
+        world->body_count--;
         world->view.handle_count -= world->view.member_count - row->first_member;
         world->view.member_count = row->first_member;
         world->view.cluster_count = row->first_cluster;

@@ -224,6 +224,14 @@ MoteResult mote_world_remove_body(MoteWorld *world, MoteBodyId id)
     return result;
 }
 
+void world_name_member(MoteWorld *world, uint32_t handle)
+{
+    for (uint32_t b = 0; b < world->body_count; b++) {
+        BodyRow *row = &world->bodies[b];
+        row->named = row->named || handle - row->first_member < row->member_count;
+    }
+}
+
 void world_revive_bodies(MoteWorld *world, const uint32_t *members, uint64_t count)
 {
     for (uint32_t b = 0; b < world->body_count; b++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // handles.c - names of particles that last: rows of the device's slot map (kernels/particle/handles.h). A handle of the
 // public interface is the kernels' handle plus one, so that zeros are none.
+#include "solver/particle_copy.h"
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -105,13 +106,10 @@ MoteResult mote_world_make_handles(MoteWorld *world, const uint32_t *ids, uint32
         return MOTE_OK;
     }
     MoteParticleView host;
-    MoteResult result = mote_world_read(world, &host);
-    if (result != MOTE_OK) {
-        return result;
-    }
+    MoteResult result = particle_copy_read(world, COPY_IDS, &host);
     IdRow *rows = malloc(count * sizeof *rows);
     uint32_t *handles = malloc(host.count * sizeof *handles + 1), distinct = 0;
-    if (rows == NULL || handles == NULL) {
+    if (result == MOTE_OK && (rows == NULL || handles == NULL)) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory for %u handles", count);
     }
     result = result == MOTE_OK ? find_slots(&host, ids, count, rows, &distinct) : result;
@@ -121,9 +119,11 @@ MoteResult mote_world_make_handles(MoteWorld *world, const uint32_t *ids, uint32
         const IdRow key = {ids[i], 0};
         const IdRow *row = bsearch(&key, rows, distinct, sizeof *rows, compare_rows);
         out[i] = to_public(handles[row->slot]);
+        world_name_member(world, handles[row->slot]);
     }
     free(rows);
     free(handles);
+    particle_copy_free(&host);
     return result;
 }
 
@@ -153,9 +153,9 @@ MoteResult mote_world_read_handles(MoteWorld *world, const MoteParticleHandle *h
                                    MoteParticleState *out)
 {
     uint32_t *slots = malloc(world->view.handle_count * sizeof *slots + 1);
-    MoteParticleView host;
+    MoteParticleView host = {0};
     MoteResult result = slots != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory to read %u handles", count);
-    result = result == MOTE_OK ? mote_world_read(world, &host) : result;
+    result = result == MOTE_OK ? particle_copy_read(world, COPY_POSITIONS | COPY_VELOCITIES | COPY_IDS, &host) : result;
     result = result == MOTE_OK ? world_read_slots(world, slots) : result;
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
         uint32_t handle;
@@ -163,5 +163,6 @@ MoteResult mote_world_read_handles(MoteWorld *world, const MoteParticleHandle *h
         out[i] = result == MOTE_OK ? state_of(&host, slots[world_handle_row(world, handle)]) : (MoteParticleState){0};
     }
     free(slots);
+    particle_copy_free(&host);
     return result;
 }

@@ -32,7 +32,8 @@ typedef struct BodyRow {
     uint32_t first_entry, entry_count, first_chunk, chunk_count;
     float stiffness;     // a step
     uint32_t generation; // of its id, whose index is the row
-    bool removed;        // its rows are free for a body of the same counts
+    bool removed;        // its rows are free for a body of the same counts,
+    bool named;          // unless users have handles of its particles, which must never name others
 } BodyRow;
 
 // What the rest lattice of the settings' spacing and support measures (rest_state.c).
@@ -247,6 +248,8 @@ MoteResult world_check_backend(const MoteWorld *world);
 MoteResult world_remove_slots(MoteWorld *world, const bool *gone, uint32_t count);
 // A collider's row, or MOTE_NONE with a message if there is none of that id. geometry.c
 uint32_t world_collider_row(const MoteWorld *world, MoteColliderId id);
+// Notes that users have this handle, if it is that of a body's particle. body_states.c
+void world_name_member(MoteWorld *world, uint32_t handle);
 // Bodies that were removed and of which a snapshot has particles are there again. body_states.c
 void world_revive_bodies(MoteWorld *world, const uint32_t *members, uint64_t count);
 float world_field_radius(const MoteWorld *world, uint32_t number);
