@@ -44,10 +44,12 @@ FUNCTION u64 zorder_key(uint x, uint y, uint z)
 
 // Cells are a little wider than h: two particles closer than h must land in cells at most one apart although
 // (p - origin) / size is rounded, twice, to 24 bits. With n cells along an axis each quotient is off by at most
-// n 2^-23, so the width grows by n 2^-22 and a little.
+// n 2^-23, so the width grows by n 2^-22 and a little. Up to ORDINARY_CELLS it is always the same: the order of the
+// particles here, and with it the last bits of their sums, does not change with what is far away.
+#define ORDINARY_CELLS 1024.0f
 FUNCTION float cell_size(float support, float extent)
 {
-    const float cells = min_f32(extent / support, CELL_COORDINATE_MAX);
+    const float cells = clamp_f32(extent / support, ORDINARY_CELLS, CELL_COORDINATE_MAX);
     return support * (1.000001f + cells * 2.6e-7f);
 }
 
