@@ -126,6 +126,9 @@ void avx2_update_velocity(const MoteView *view, uint begin, uint end)
     const bool plain = (view->without & needed) == needed && view->support_memory <= 0.0f;
     const __m256 rate = _mm256_set1_ps(1.0f / view->time_step), zero = _mm256_setzero_ps();
     const __m256 sleepy = _mm256_set1_ps(view->sleep_distance * view->sleep_distance);
+    const Eight up = {_mm256_set1_ps(view->up.x), _mm256_set1_ps(view->up.y), _mm256_set1_ps(view->up.z), zero};
+    const __m256 carried =
+        _mm256_set1_ps(view->bounce_speed > 0.0f ? 0.5f * (0.5f * view->bounce_speed) : -FARTHEST); // is_carried
     uint i = begin;
     for (; plain && i + 8u <= end; i += 8u) {
         const Eight start = load_consecutive(view->positions + i), before = load_consecutive(view->velocities + i);
@@ -140,7 +143,10 @@ void avx2_update_velocity(const MoteView *view, uint begin, uint end)
             kernel(view, i, i + 8u);
             continue;
         }
-        const __m256 asleep = _mm256_cmp_ps(squared_length(moved), sleepy, _CMP_LT_OQ); // UPP eq. 14
+        const __m256 along = _mm256_add_ps(_mm256_add_ps(_mm256_mul_ps(change.x, up.x), _mm256_mul_ps(change.y, up.y)),
+                                           _mm256_mul_ps(change.z, up.z));
+        const __m256 asleep = _mm256_and_ps(_mm256_cmp_ps(squared_length(moved), sleepy, _CMP_LT_OQ), // UPP eq. 14
+                                            _mm256_cmp_ps(along, carried, _CMP_GE_OQ));
         last = select_eight(last, start, asleep);
         velocity = select_eight(velocity, (Eight){zero, zero, zero, velocity.w}, asleep);
         store_consecutive(view->predicted + i, last);

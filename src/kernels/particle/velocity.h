@@ -15,6 +15,14 @@
 #include "rigid/bodies.h"
 #include "rigid/shape_matching.h"
 
+// Whether constraints have carried a liquid particle in the step: they have taken back at least half of what gravity
+// gave it. A drop at the top of its flight is slow as well, but nothing does.
+FUNCTION bool is_carried(VIEW_COMMA vec3 change)
+{
+    const float fall = 0.5f * PARAMETER(bounce_speed); // of a step
+    return fall <= 0.0f || v3_dot(change, PARAMETER(up)) >= 0.5f * fall;
+}
+
 KERNEL(update_velocity)
 {
     const vec4 start = LOAD(positions, i);
@@ -34,9 +42,10 @@ KERNEL(update_velocity)
     vec3 velocity = v3_scale(moved, 1.0f / dt);
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
-    if (MAY_HAVE(SOLIDS) && asleep &&
-        !has_density(LOAD(phases, i))) { // a grain at the top of its flight is slow as well
-        asleep = LOAD(pushes, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f;
+    if (asleep) { // what is at the top of its flight is slow as well
+        asleep = MAY_HAVE(SOLIDS) && !has_density(LOAD(phases, i))
+                     ? LOAD(pushes, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f
+                     : is_carried(VIEW_HERE_COMMA v3_sub(velocity, before));
     }
     if (cluster != NONE) { // a body sleeps as a whole
         asleep = LOAD(motions, cluster).asleep != 0u;
