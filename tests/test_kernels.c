@@ -174,7 +174,7 @@ static void rest_lambda_is_the_lattices(void **state)
             settings.relaxation = 0.0f;
             uint32_t middle;
             MoteWorld *world = make_lattice(*state, &settings, &middle);
-            const double rest_lambda = world->view.rest_lambda;
+            const double rest_lambda = world->view.rest_lambda / world->view.liquid_inverse_mass;
             const double bilateral = lambda_of(world, middle);
             expect_near(-bilateral / 0.25, rest_lambda, 2e-4 * rest_lambda, "1 / denominator on the lattice");
 

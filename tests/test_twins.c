@@ -122,7 +122,7 @@ static void compare_views(KernelId kernel, const MoteView *found, const MoteView
                  density = allowed * largest_density(expected);
     // Sums of terms that cancel are as exact as the terms: lambda as a constraint violated by the largest density,
     // vorticity as the largest velocity over the support.
-    const double lambda = density * found->rest_lambda, vorticity = speed / found->support;
+    const double lambda = density * found->rest_lambda / found->liquid_inverse_mass, vorticity = speed / found->support;
     const bool velocities = kernel == KERNEL_ID_smooth_velocity; // what scratch holds
     compare_vec4s("positions", found->positions, expected->positions, n, h, 0.0);
     compare_vec4s("predicted", found->predicted, expected->predicted, n, h, velocities ? vorticity : 0.0);

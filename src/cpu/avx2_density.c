@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-// Solids that weigh less than liquid in its density (UPP eq. 27) need every neighbour's phase.
-static bool solids_weighted(const MoteView *view)
-{
-    return view->has_solids != 0u && view->solid_weight != 1.0f;
-}
-
 // What a sum of Poly6 over a padded list lacks: the particle's own share, less that of each padding entry.
 static inline float own_share(uint count, float squared_support)
 {
@@ -67,12 +61,12 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     return (DensityAndGradients){sum_eight(density) + own_share(count, view->support_squared), sums.w + p.w * own};
 }
 
-// lightness_around, eight neighbours at a time; padding is the particle itself.
-static inline float lightness_of(const MoteView *view, vec4 p, const uint *list, uint count)
+// lightest_around, eight neighbours at a time; padding is the particle itself.
+static inline float lightest_of(const MoteView *view, vec4 p, const uint *list, uint count)
 {
     const float scale = 2.0f / view->support_squared;
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-    const __m256 own = _mm256_set1_ps(max_f32(p.w, view->liquid_inverse_mass));
+    const __m256 own = _mm256_set1_ps(p.w);
     const __m256 two = _mm256_set1_ps(2.0f), one = _mm256_set1_ps(1.0f);
     __m256 lightest = own;
     for (uint k = 0; k < count; k += 8) {
@@ -85,8 +79,7 @@ static inline float lightness_of(const MoteView *view, vec4 p, const uint *list,
     }
     __m128 most = _mm_max_ps(_mm256_castps256_ps128(lightest), _mm256_extractf128_ps(lightest, 1));
     most = _mm_max_ps(most, _mm_movehl_ps(most, most));
-    const float found = _mm_cvtss_f32(_mm_max_ss(most, _mm_shuffle_ps(most, most, 1)));
-    return found > view->liquid_inverse_mass ? found / view->liquid_inverse_mass : 1.0f;
+    return _mm_cvtss_f32(_mm_max_ss(most, _mm_shuffle_ps(most, most, 1)));
 }
 
 // True if some lambda is not zero.
@@ -99,14 +92,14 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         const vec4 p = view->predicted[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        float density, lightness = 1.0f;
+        float density, lightest = p.w;
         if (masses_mix(view) && view->iteration == 0u) {
-            lightness = lightness_of(view, p, list, count);
-            view->lambda_scales[i] = view->rest_lambda / lightness;
+            lightest = lightest_of(view, p, list, count);
+            view->lambda_scales[i] = lightest > 0.0f ? view->rest_lambda / lightest : 0.0f;
         }
         if (with_gradients) {
             const DensityAndGradients sums = density_and_gradients(view, i, list, count);
-            const float denominator = sums.gradients * gradient_scale + view->relaxation * lightness;
+            const float denominator = sums.gradients * gradient_scale + view->relaxation * lightest;
             view->lambda_scales[i] = denominator > 0.0f ? 1.0f / denominator : 0.0f;
             density = sums.density * view->density_scale;
         } else {
@@ -115,7 +108,7 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
         const uint phase = view->phases[i];
         const bool fluid = has_density(phase);
         const float error = density_error(density, view->velocities[i].w, tension_of(view, phase));
-        const float compliance = has_lambda_scales(view) ? view->lambda_scales[i] : view->rest_lambda;
+        const float compliance = has_lambda_scales(view) ? view->lambda_scales[i] : view->rest_lambda / p.w;
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
         view->densities[i] = density;
@@ -125,6 +118,8 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
     return pressed;
 }
 
+// Solids that weigh less than liquid in its density (UPP eq. 27) need every neighbour's phase: portable kernels do
+// that.
 void avx2_density_lambda(const MoteView *view, uint begin, uint end)
 {
     if (solids_weighted(view)) {
@@ -188,7 +183,7 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
     const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
     const uint count = view->neighbour_counts[i];
     const vec4 p = view->position_estimates[i];
-    const float own_pressure = differ ? pressure_of(view, view->phases[i]) : view->pressure_scale;
+    const float own = own_pressure(view, view->phases[i]);
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
@@ -213,12 +208,11 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
                     power = _mm256_mul_ps(power, ratio);
                 }
             }
-            __m256 scale = differ ? mean_pressures(view, own_pressure, list + k) : _mm256_set1_ps(-own_pressure);
-            if (mixed) { // pair_pressure
-                const __m256 heaviest = _mm256_set1_ps(view->liquid_inverse_mass);
-                const __m256 lightest = _mm256_max_ps(
-                    _mm256_max_ps(load_w(view->positions, list + k), _mm256_set1_ps(view->predicted[i].w)), heaviest);
-                scale = _mm256_mul_ps(scale, _mm256_div_ps(heaviest, lightest));
+            __m256 scale = differ ? mean_pressures(view, own, list + k) : _mm256_set1_ps(-own);
+            if (mixed) { // pair_pressure; of two that are pinned it does not matter
+                const __m256 lightest =
+                    _mm256_max_ps(load_w(view->positions, list + k), _mm256_set1_ps(view->predicted[i].w));
+                scale = _mm256_div_ps(scale, _mm256_max_ps(lightest, _mm256_set1_ps(1e-30f)));
             }
             lambda = _mm256_fmadd_ps(scale, power, lambda);
         }

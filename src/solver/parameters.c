@@ -35,8 +35,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     MoteView *view = &world->view;
     const double h = (double)settings->spacing * settings->support_ratio;
     const WorldTally *tally = &world->tally;
-    const double inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0;
-    const double denominator = rest->squared_gradients * inverse_mass; // UPP eq. 5 on the rest lattice
+    const double denominator = rest->squared_gradients; // UPP eq. 5 on the rest lattice, over the inverse mass
     const double unlimited = 1e30;
 
     view->gravity = v3(settings->gravity.x, settings->gravity.y, settings->gravity.z);
@@ -46,8 +45,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
 
     view->support = (float)h;
     view->support_squared = (float)(h * h);
-    view->liquid_inverse_mass = (float)inverse_mass;
-    view->mixed_masses = tally->has_fluid && tally->largest_inverse_mass > view->liquid_inverse_mass;
+    view->liquid_inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0f;
+    view->mixed_masses =
+        tally->has_fluid && (tally->largest_inverse_mass > view->liquid_inverse_mass || tally->has_pinned_liquid);
     view->density_scale = (float)(rest->poly6_norm / rest->number_density);
     view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
     view->relaxation = (float)(settings->relaxation * denominator);
@@ -69,7 +69,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // the first body comes.
     const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
     const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
-    view->pressure_scale = (float)(liquid.artificial_pressure / denominator / times);
+    view->artificial_pressure = liquid.artificial_pressure;
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
     // Where shapes count, they change lambdas after density_lambda. The CPU's twins have notes of their own in the same

@@ -99,6 +99,7 @@ typedef struct WorldTally {
     float liquid_inverse_mass;  // the smallest of all liquid ones there ever were that are not pinned; 0: none
     uint32_t next_id;
     uint32_t next_group;    // above every group there ever was
+    bool has_pinned_liquid; // some liquid particle there ever was could not move
     bool has_fluid;         // some particle there ever was is liquid
     uint32_t liquid_groups; // of all liquid particles there ever were: 0: there were none; 1 and the only group; or
 #define MANY_LIQUIDS UINT32_MAX
@@ -191,6 +192,7 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
 {
     tally->largest_inverse_mass =
         inverse_mass > tally->largest_inverse_mass ? inverse_mass : tally->largest_inverse_mass;
+    tally->has_pinned_liquid |= has_density(phase) && inverse_mass <= 0.0f;
     const bool heavier = tally->liquid_inverse_mass <= 0.0f || inverse_mass < tally->liquid_inverse_mass;
     if (has_density(phase) && inverse_mass > 0.0f && heavier) {
         tally->liquid_inverse_mass = inverse_mass;

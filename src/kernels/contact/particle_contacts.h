@@ -72,7 +72,7 @@ FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
     const float squared_distance = v3_dot(offset, offset);
     if (PARAMETER(has_pressure) != 0u) {
         const uint phase = LOAD(phases, i);
-        const float pressure = pair_pressure(VIEW_HERE_COMMA pressure_of(VIEW_HERE_COMMA phase), LOAD(positions, i).w,
+        const float pressure = pair_pressure(VIEW_HERE_COMMA own_pressure(VIEW_HERE_COMMA phase), LOAD(positions, i).w,
                                              !has_density(phase), j);
         lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }

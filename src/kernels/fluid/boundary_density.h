@@ -101,7 +101,8 @@ KERNEL(count_walls)
     if (PARAMETER(measuring) == 0u) {
         const vec4 estimate = LOAD(position_estimates, i);
         const float error = density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase));
-        const float scale = has_lambda_scales(VIEW_HERE) ? LOAD(lambda_scales, i) : PARAMETER(rest_lambda);
+        const float scale =
+            has_lambda_scales(VIEW_HERE) ? LOAD(lambda_scales, i) : PARAMETER(rest_lambda) / LOAD(predicted, i).w;
         STORE(position_estimates, i, v4_from_v3(v3_from_v4(estimate), -error * scale));
     }
 }

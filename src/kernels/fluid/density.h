@@ -24,16 +24,23 @@ FUNCTION float density_error(float density, float before, float max_tension)
     return -min_f32(max_tension, max_f32(min_f32(before, 1.0f) - density, 0.0f));
 }
 
+// What a particle of this phase counts in a liquid's density: a solid one s of UPP eq. 27.
+FUNCTION float density_weight(VIEW_COMMA uint phase)
+{
+    return has_density(phase) ? 1.0f : PARAMETER(solid_weight);
+}
+
+FUNCTION bool solids_weighted(VIEW)
+{
+    return MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
+}
+
 // What particle j adds to the density at `position`.
 FUNCTION float density_by(VIEW_COMMA vec3 position, float squared_support, uint j)
 {
     const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
     const float weight = poly6(v3_dot(offset, offset), squared_support);
-    if (MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f &&
-        !has_density(LOAD(phases, j))) {
-        return weight * PARAMETER(solid_weight); // UPP eq. 27
-    }
-    return weight;
+    return solids_weighted(VIEW_HERE) ? weight * density_weight(VIEW_HERE_COMMA LOAD(phases, j)) : weight;
 }
 
 FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
@@ -56,7 +63,8 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
     vec3 own = v3(0.0f, 0.0f, 0.0f);
     float others = 0.0f;
     for (uint k = 0u; k < count; k++) {
-        const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec4 other = LOAD(predicted, j);
         const vec3 offset = v3_sub(v3_from_v4(particle), v3_from_v4(other));
         const vec3 gradient = v3_scale(offset, spiky_factor(v3_dot(offset, offset), support));
         own = v3_add(own, gradient);
@@ -68,43 +76,59 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
 
 // ---- Liquids and solids of different mass ------------------------------------------------------------------
 
-// The denominator on the rest lattice (UPP eq. 5) is that of a liquid of one mass; relaxation, rest_lambda and
-// pressure_scale are for the heaviest liquid's. A constraint that moves lighter particles, too, has a larger
-// denominator, or it would throw them: a push moves them by as much farther as they are lighter.
+// The denominator on the rest lattice (UPP eq. 5) is proportional to the inverse mass of what a constraint moves. It is
+// taken of the lightest particle that takes part (the lowest stiffness nearby, DYV eq. 5 and 6), which would be thrown
+// otherwise: a push moves it by as much farther as it is lighter. Nothing else in the world counts.
 FUNCTION bool masses_mix(VIEW)
 {
     return MAY_HAVE(MIXTURES) && PARAMETER(mixed_masses) != 0u;
 }
 
-// By how much: what the lightest of a constraint's particles is lighter than the heaviest liquid. Those in the outer
-// half of the squared support are pushed less, and count less the farther they are, so that none comes with a jump.
-FUNCTION float lightness_around(VIEW_COMMA vec4 particle, uint count, uint start)
+// The inverse mass of the lightest of a constraint's particles. Those in the outer half of the squared support are
+// pushed less, and count less the farther they are, so that none comes with a jump. Of a pinned particle whose
+// neighbours are pinned, too, it is 0.
+FUNCTION float lightest_around(VIEW_COMMA vec4 particle, uint count, uint start)
 {
     const float scale = 2.0f / PARAMETER(support_squared);
-    const float own = max_f32(particle.w, PARAMETER(liquid_inverse_mass)); // of what is pinned, at least that
-    float lightest = own;
+    float lightest = particle.w;
     for (uint k = 0u; k < count; k++) {
         const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
         const vec3 offset = v3_sub(v3_from_v4(particle), v3_from_v4(other));
         const float share = clamp_f32(2.0f - v3_dot(offset, offset) * scale, 0.0f, 1.0f);
-        lightest = max_f32(lightest, own + share * (other.w - own));
+        lightest = max_f32(lightest, particle.w + share * (other.w - particle.w));
     }
-    return lightest > PARAMETER(liquid_inverse_mass) ? lightest / PARAMETER(liquid_inverse_mass) : 1.0f;
+    return lightest;
+}
+
+// The lambda of a particle's own artificial pressure; where masses mix, times the inverse mass of a pair's lighter one.
+FUNCTION float own_pressure(VIEW_COMMA uint phase)
+{
+    const float pressure = pressure_of(VIEW_HERE_COMMA phase) * PARAMETER(pressure_unit);
+    return masses_mix(VIEW_HERE) ? pressure : pressure / PARAMETER(liquid_inverse_mass);
+}
+
+// That of a pair: each constraint's own particle pushes with half of its k; a solid has none.
+FUNCTION float mean_pressure(VIEW_COMMA float own, bool solid, uint other_phase)
+{
+    if (!has_density(other_phase)) {
+        return own;
+    }
+    const float other = own_pressure(VIEW_HERE_COMMA other_phase);
+    return solid ? other : 0.5f * (own + other);
 }
 
 // The artificial pressure between a particle with its own one and this inverse mass, and particle j.
-FUNCTION float pair_pressure(VIEW_COMMA float own_pressure, float own, bool solid, uint j)
+FUNCTION float pair_pressure(VIEW_COMMA float own, float inverse_mass, bool solid, uint j)
 {
-    float pressure = own_pressure;
+    float pressure = own;
     if (liquids_differ(VIEW_HERE)) {
-        pressure = mean_pressure(VIEW_HERE_COMMA own_pressure, solid, LOAD(phases, j));
+        pressure = mean_pressure(VIEW_HERE_COMMA own, solid, LOAD(phases, j));
     }
-    if (!masses_mix(VIEW_HERE)) {
-        return pressure;
+    if (masses_mix(VIEW_HERE)) {
+        const float lightest = max_f32(inverse_mass, LOAD(positions, j).w);
+        pressure = lightest > 0.0f ? pressure / lightest : 0.0f;
     }
-    const float lightest = max_f32(own, LOAD(positions, j).w);
-    return lightest > PARAMETER(liquid_inverse_mass) ? pressure * (PARAMETER(liquid_inverse_mass) / lightest)
-                                                     : pressure;
+    return pressure;
 }
 
 // ---- Lambda ------------------------------------------------------------------------------------------------
@@ -120,16 +144,16 @@ FUNCTION bool has_lambda_scales(VIEW)
 FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, uint start)
 {
     if (!has_lambda_scales(VIEW_HERE)) {
-        return PARAMETER(rest_lambda);
+        return PARAMETER(rest_lambda) / particle.w;
     }
     if (PARAMETER(iteration) != 0u) {
         return LOAD(lambda_scales, i);
     }
-    const float lightness = masses_mix(VIEW_HERE) ? lightness_around(VIEW_HERE_COMMA particle, count, start) : 1.0f;
-    float compliance = PARAMETER(rest_lambda) / lightness;
+    const float lightest = masses_mix(VIEW_HERE) ? lightest_around(VIEW_HERE_COMMA particle, count, start) : particle.w;
+    float compliance = lightest > 0.0f ? PARAMETER(rest_lambda) / lightest : 0.0f;
     if (PARAMETER(unilateral) == 0u) {
         const float denominator =
-            density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation) * lightness;
+            density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation) * lightest;
         // Without a gradient (coincident or pinned neighbours only) there is no way to go.
         compliance = denominator > 0.0f ? 1.0f / denominator : 0.0f;
     }
@@ -232,7 +256,7 @@ KERNEL(density_delta)
     const bool solid = MAY_HAVE(SOLIDS) && !has_density(phase);
 
     const float support = PARAMETER(support);
-    const float pressure = pressure_of(VIEW_HERE_COMMA phase);
+    const float pressure = own_pressure(VIEW_HERE_COMMA phase);
 
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k += 2u) {

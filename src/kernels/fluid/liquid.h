@@ -68,24 +68,14 @@ FUNCTION float tension_of(VIEW_COMMA uint phase)
     return own >= 0.0f ? own : PARAMETER(max_tension);
 }
 
-// k of PBF eq. 13, in units of lambda.
+// k of PBF eq. 13, of a step.
 FUNCTION float pressure_of(VIEW_COMMA uint phase)
 {
     if (!liquids_differ(VIEW_HERE)) {
-        return PARAMETER(pressure_scale);
+        return PARAMETER(artificial_pressure);
     }
     const float own = liquid_of(VIEW_HERE_COMMA phase).w;
-    return own >= 0.0f ? own * PARAMETER(pressure_unit) : PARAMETER(pressure_scale);
-}
-
-// That of a pair, of which one is `own` where it is liquid.
-FUNCTION float mean_pressure(VIEW_COMMA float own, bool solid, uint other_phase)
-{
-    if (!has_density(other_phase)) {
-        return own;
-    }
-    const float other = pressure_of(VIEW_HERE_COMMA other_phase);
-    return solid ? other : 0.5f * (own + other);
+    return own >= 0.0f ? own : PARAMETER(artificial_pressure);
 }
 
 #endif
