@@ -2,6 +2,8 @@
 // test_coupling.c - bodies in water: what floats and how deep, and that momentum goes both ways (UPP section 7.1).
 #include "solid_fixture.h"
 
+#include "liquid_reference.h"
+
 static const MoteQuaternion no_turn = {0, 0, 0, 1};
 
 // ---- Buoyancy ----
@@ -298,6 +300,50 @@ static void flat_faces_push_along_their_normal(void **state)
     }
 }
 
+// A solid particle that counts s pushes and is pushed s times as hard: the gradient of a density has the factor as
+// well.
+static void gradients_have_the_weight_of_solids(void **state)
+{
+    for (uint32_t mode = 0; mode < 2; mode++) {
+        double moved[2][2];
+        for (int k = 0; k < 2; k++) { // s of 1 and 2
+            MoteSettings settings = measuring_settings(3, 0.1f, 2.0f);
+            settings.density_mode = mode;
+            settings.iterations = 1;
+            settings.artificial_pressure = 0.0f;
+            settings.max_correction = 0.0f;
+            settings.rest_density_scale = 0.1f; // two particles are compressed
+            settings.solid_density_weight = k == 0 ? 1.0f : 2.0f;
+            MoteWorld *world = make_world(*state, &settings);
+            const MoteVec3 liquid = {0, 0, 0}, solid = {0.12f, 0, 0}; // beyond the reach of their contact
+            add_points(world, &liquid, 1, MOTE_PHASE_FLUID);
+            add_points(world, &solid, 1, MOTE_PHASE(MOTE_KIND_GRAIN, 1));
+            run_steps(world, 1, 1e-2f);
+            const MoteParticleView view = read_view(world);
+            for (uint32_t i = 0; i < 2; i++) {
+                moved[k][view.ids[i]] = (double)view.positions[4 * i] - (view.ids[i] == 0 ? 0.0 : 0.12);
+            }
+            mote_world_destroy(world);
+        }
+        // C = (W(0) + s W(r)) / rest - 1, and |grad C| = s |grad W| / rest for both particles; masses are 1 kg.
+        const MoteSettings settings = measuring_settings(3, 0.1f, 2.0f);
+        MoteSettings scaled = settings;
+        scaled.rest_density_scale = 0.1f;
+        const ReferenceRest rest = reference_rest(&scaled);
+        for (int k = 0; k < 2; k++) {
+            const double s = k + 1.0, slope = -reference_spiky_slope(&scaled, 0.12) / rest.number_density;
+            const double error =
+                (reference_poly6(&scaled, 0.0) + s * reference_poly6(&scaled, 0.12)) / rest.number_density - 1.0;
+            const double denominator = mode == MOTE_DENSITY_UNILATERAL
+                                           ? rest.squared_gradients
+                                           : 2.0 * s * s * slope * slope + rest.squared_gradients;
+            const double expected = error * s * slope / denominator;
+            expect_near(moved[k][0], -expected, 1e-3 * expected, "what the liquid particle moves");
+            expect_near(moved[k][1], expected, 1e-3 * expected, "what the solid particle moves");
+        }
+    }
+}
+
 // ---- Momentum ----
 
 typedef struct Exchange {
@@ -379,6 +425,7 @@ int main(void)
         ON_EVERY_BACKEND(solids_count_by_their_weight),
         ON_EVERY_BACKEND(momentum_goes_both_ways),
         ON_EVERY_BACKEND(flat_faces_push_along_their_normal),
+        ON_EVERY_BACKEND(gradients_have_the_weight_of_solids),
     };
     static const char *const long_tests[] = {"boxes_float_by_density", "what_sinks_keeps_one_layer",
                                              "the_order_is_right", NULL};

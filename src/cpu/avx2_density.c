@@ -256,6 +256,10 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
 
 void avx2_density_delta(const MoteView *view, uint begin, uint end)
 {
+    if (solids_weighted(view)) {
+        cpu_kernels[KERNEL_ID_density_delta](view, begin, end);
+        return;
+    }
     if (idle_possible(view)) {
         for (uint from = begin; from < end; from += IDLE_CHUNK) {
             const uint to = from + IDLE_CHUNK < end ? from + IDLE_CHUNK : end;

@@ -76,6 +76,9 @@ FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
                                              !has_density(phase), j);
         lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
     }
+    if (solids_weighted(VIEW_HERE)) {
+        lambda *= PARAMETER(solid_weight);
+    }
     const vec3 along = v3_add_scaled(offset, normal, -v3_dot(offset, normal));
     return v3_scale(along, lambda * spiky_factor(squared_distance, PARAMETER(support)));
 }

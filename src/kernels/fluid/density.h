@@ -24,7 +24,8 @@ FUNCTION float density_error(float density, float before, float max_tension)
     return -min_f32(max_tension, max_f32(min_f32(before, 1.0f) - density, 0.0f));
 }
 
-// What a particle of this phase counts in a liquid's density: a solid one s of UPP eq. 27.
+// What a particle of this phase counts in a liquid's density: a solid one s of UPP eq. 27. Gradients have that factor
+// as well.
 FUNCTION float density_weight(VIEW_COMMA uint phase)
 {
     return has_density(phase) ? 1.0f : PARAMETER(solid_weight);
@@ -66,7 +67,10 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         const vec4 other = LOAD(predicted, j);
         const vec3 offset = v3_sub(v3_from_v4(particle), v3_from_v4(other));
-        const vec3 gradient = v3_scale(offset, spiky_factor(v3_dot(offset, offset), support));
+        vec3 gradient = v3_scale(offset, spiky_factor(v3_dot(offset, offset), support));
+        if (solids_weighted(VIEW_HERE)) {
+            gradient = v3_scale(gradient, density_weight(VIEW_HERE_COMMA LOAD(phases, j)));
+        }
         own = v3_add(own, gradient);
         others += other.w * v3_dot(gradient, gradient);
     }
@@ -238,6 +242,9 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool
     if (PARAMETER(has_pressure) != 0u) {
         const float between = pair_pressure(VIEW_HERE_COMMA pressure, inverse_mass, solid, j);
         lambda -= between * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+    }
+    if (solids_weighted(VIEW_HERE)) { // of two particles one at most is solid
+        lambda *= solid ? PARAMETER(solid_weight) : density_weight(VIEW_HERE_COMMA LOAD(phases, j));
     }
     return v3_scale(offset, lambda * spiky_factor(squared_distance, support));
 }
