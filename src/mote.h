@@ -123,7 +123,7 @@ typedef struct MoteSettings {
         wall_density_weight; // what shapes count in a liquid's density, as if filled with its rest lattice; 0: nothing
     float over_relaxation;   // omega of UPP eq. 13
     MoteAveraging averaging;
-    float artificial_pressure;          // k of PBF eq. 13, as the compression that would push as hard; 0 is off
+    float artificial_pressure; // k of PBF eq. 13, as the compression that would push as hard, of a step; 0 is off
     uint32_t artificial_pressure_power; // n of PBF eq. 13
     float artificial_pressure_distance; // |dq| of PBF eq. 13 over h
 

@@ -414,6 +414,72 @@ static void speed_is_limited_as_the_settings_say(void **state)
     expect_near(speed_after(*state, &settings, 0.21f, 1e-2f), 0.21, 1e-5, "the speed of what does not");
 }
 
+// A drop at the top of its flight is as slow as what sleeps, and goes on falling; a puddle sleeps.
+static void liquid_sleeps_only_where_it_is_carried(void **state)
+{
+    const float dt = 1.0f / 240.0f;
+    MoteSettings settings = mote_default_settings();
+    settings.sleep_speed = 0.1f; // more than gravity gives in two steps
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteShape floor = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    expect_ok(mote_world_set_shapes(world, &floor, 1));
+    MoteVec3 points[28], velocities[28] = {{0, 0, 0}};
+    for (int i = 0; i < 27; i++) {
+        points[i] = (MoteVec3){0.05f * (float)(i % 3), 2.0f + 0.05f * (float)(i / 3 % 3), 0.05f * (float)(i / 9)};
+        velocities[i].y = 0.5f;
+    }
+    points[27] = (MoteVec3){1.0f, 0.025f, 0}; // one that lies on the floor
+    const MoteParticles drop = {
+        .count = 28, .positions = points, .velocities = velocities, .mass = 0.125f, .phase = MOTE_PHASE_FLUID};
+    expect_ok(mote_world_add_particles(world, &drop, NULL));
+    run_steps(world, 24, dt); // up and half of the way down
+    const MoteParticleView view = read_view(world);
+    double height = 0.0;
+    for (uint32_t i = 0; i < 28; i++) {
+        if (view.ids[i] == 27) {
+            assert_true(view.velocities[4 * i] == 0.0f && view.velocities[4 * i + 1] == 0.0f);
+            assert_true(view.positions[4 * i + 1] == 0.025f);
+        } else {
+            height += (double)view.positions[4 * i + 1] / 27.0;
+        }
+    }
+    const double time = 24.0 / 240.0, fall = 9.81 * (double)dt * (double)dt * 24.0 * 25.0 / 2.0;
+    expect_near(height, 2.05 + 0.5 * time - fall, 5e-4, "height of the drop's centre");
+    mote_world_destroy(world);
+}
+
+// A step's artificial pressure is the same whatever the number of iterations, and with a body in the world.
+static void artificial_pressure_is_of_a_step(void **state)
+{
+    double pushed[4];
+    for (uint32_t k = 0; k < 4; k++) {
+        MoteSettings settings = bare_settings(3);
+        settings.iterations = k < 3 ? 1u << (2 * k) : 4; // 1, 4, 16, and 4 with a body
+        settings.artificial_pressure = 0.005f;
+        settings.max_tension = 0.0f;
+        MoteWorld *world = make_world(*state, &settings);
+        const MoteVec3 points[2] = {{0, 0, 0}, {0.8f * settings.spacing, 0, 0}}, far = {3, 0, 0};
+        add_points(world, points, 2, MOTE_PHASE_FLUID);
+        if (k == 3) {
+            add_points(world, &far, 1, MOTE_PHASE(MOTE_KIND_GRAIN, 1));
+        }
+        run_steps(world, 1, 1e-2f);
+        const MoteParticleView view = read_view(world);
+        float x[3] = {0};
+        for (uint32_t i = 0; i < view.count; i++) {
+            x[view.ids[i]] = view.positions[4 * i];
+        }
+        pushed[k] = (double)(x[1] - x[0]) - 0.8 * (double)settings.spacing;
+        mote_world_destroy(world);
+    }
+    print_message("pushed apart by %.3g m with 1 iteration, %.3g with 4, %.3g with 16, %.3g with 4 and a grain\n",
+                  pushed[0], pushed[1], pushed[2], pushed[3]);
+    assert_true(pushed[0] > 1e-4);
+    expect_near(pushed[1], pushed[0], 0.02 * pushed[0], "push of 4 iterations");
+    expect_near(pushed[2], pushed[1], 0.02 * pushed[0], "push of 16 iterations");
+    expect_near(pushed[3], pushed[1], 0.0, "push with a grain far away");
+}
+
 // Constraints change no velocity by more than max_acceleration in a step, and up to it as before.
 static void acceleration_is_limited_as_the_settings_say(void **state)
 {
@@ -475,6 +541,8 @@ int main(void)
         ON_EVERY_BACKEND(no_correction_is_beyond_its_limit),
         ON_EVERY_BACKEND(xsph_damps_a_shear_wave),
         ON_EVERY_BACKEND(viscosity_and_confinement_follow_the_equations),
+        ON_EVERY_BACKEND(liquid_sleeps_only_where_it_is_carried),
+        ON_EVERY_BACKEND(artificial_pressure_is_of_a_step),
         ON_EVERY_BACKEND(speed_is_limited_as_the_settings_say),
         ON_EVERY_BACKEND(acceleration_is_limited_as_the_settings_say),
         ON_EVERY_BACKEND(a_wall_counts_as_the_lattice_behind_it),

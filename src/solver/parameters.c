@@ -64,11 +64,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
-    // the more iterations there are, and at 12 of them a box of twice its density lay on water. Where something may
-    // float, k is what it pushes with in a step; and where walls count, so that a pool does not sink by a fiftieth when
-    // the first body comes.
-    const bool floating = view->has_solids != 0u || view->dynamic_count > 0 || settings->wall_density_weight > 0.0f;
-    const double times = floating && settings->iterations > 0 ? settings->iterations : 1.0;
+    // the more often it acts, and at 12 iterations a box of twice its density lay on water. So k is what it pushes with
+    // in a step, whatever the number of iterations and whatever else there is in the world.
+    const double times = settings->iterations > 0 ? settings->iterations : 1.0;
     view->artificial_pressure = liquid.artificial_pressure;
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
