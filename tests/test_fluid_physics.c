@@ -4,6 +4,14 @@
 #define VULKAN_VALIDATE false // many steps
 #include "backends.h"
 
+// Settings for liquid alone: a fiftieth of artificial pressure in each of the three iterations.
+static MoteSettings pushing_settings(void)
+{
+    MoteSettings settings = mote_default_settings();
+    settings.artificial_pressure = 0.06f;
+    return settings;
+}
+
 // A block of nx * ny * nz particles whose first cell begins at the corner, turning about its centre.
 static void add_turning_block(MoteWorld *world, uint32_t nx, uint32_t ny, uint32_t nz, MoteVec3 corner,
                               MoteVec3 velocity, float spin)
@@ -46,7 +54,7 @@ static void linear_momentum_is_kept(void **state)
 {
     const TestBackend *backend = *state;
     for (int mode = 0; mode < 2; mode++) {
-        MoteSettings settings = mote_default_settings();
+        MoteSettings settings = pushing_settings();
         settings.density_mode = mode == 0 ? MOTE_DENSITY_BILATERAL : MOTE_DENSITY_UNILATERAL;
         settings.viscosity = 0.05f;
         settings.max_displacement = 0.0f; // it falls fast in the end
@@ -86,7 +94,7 @@ static void set_spin(MoteWorld *world, float spin)
 static void angular_momentum_is_kept(void **state)
 {
     const TestBackend *backend = *state;
-    MoteSettings settings = mote_default_settings();
+    MoteSettings settings = pushing_settings();
     settings.gravity = (MoteVec3){0, 0, 0};
     settings.max_correction = 0.0f;
     settings.damping = 5.0f;
@@ -118,7 +126,7 @@ static void a_splash_is_not_compressed(void **state)
     FILE *csv = fopen(path, "w");
     assert_non_null(csv);
     fprintf(csv, "time,density_mean,compression_mean,compression_max\n");
-    MoteSettings settings = mote_default_settings();
+    MoteSettings settings = pushing_settings();
     settings.iterations = 10;
     MoteWorld *world = make_world(backend, &settings);
     add_water(world, 16, 24, 12, (MoteVec3){2.0f, 3.0f, 0.6f});
@@ -142,7 +150,7 @@ static void iterations_converge(void **state)
     const uint32_t iterations[] = {1, 2, 4, 8, 16};
     double before = INFINITY;
     for (size_t k = 0; k < sizeof iterations / sizeof iterations[0]; k++) {
-        MoteSettings settings = mote_default_settings();
+        MoteSettings settings = pushing_settings();
         settings.iterations = iterations[k];
         MoteWorld *world = make_world(&test_backends[0], &settings);
         add_water(world, 16, 24, 12, (MoteVec3){2.0f, 3.0f, 0.6f});
@@ -162,7 +170,7 @@ static void iterations_converge(void **state)
 static void a_column_comes_to_rest(void **state)
 {
     const TestBackend *backend = *state;
-    MoteSettings settings = mote_default_settings();
+    MoteSettings settings = pushing_settings();
     settings.iterations = 10;
     MoteWorld *world = make_world(backend, &settings);
     const bool emulated = backend != &test_backends[0]; // it is slower by far
@@ -188,7 +196,7 @@ static void a_column_comes_to_rest(void **state)
 static void a_dam_break_comes_to_rest(void **state)
 {
     (void)state;
-    const MoteSettings settings = mote_default_settings();
+    const MoteSettings settings = pushing_settings();
     MoteWorld *world = make_world(&test_backends[0], &settings);
     add_water(world, 16, 20, 10, (MoteVec3){1.6f, 3.0f, 0.5f});
     const MoteStatistics s = step(world, 1.0f / 240.0f, 240 * 20);
@@ -204,7 +212,7 @@ static void a_dam_break_comes_to_rest(void **state)
 static void vorticity_of_a_rigid_rotation(void **state)
 {
     const TestBackend *backend = *state;
-    MoteSettings settings = mote_default_settings();
+    MoteSettings settings = pushing_settings();
     settings.gravity = (MoteVec3){0, 0, 0};
     settings.vorticity = 1e-3f; // so that it is computed, and changes nothing
     settings.iterations = 0;
@@ -239,7 +247,7 @@ static void confinement_gives_energy_back(void **state)
     const float strengths[] = {0.0f, 10.0f, 20.0f};
     double energies[3] = {0.0, 0.0, 0.0};
     for (int k = 0; k < 3; k++) {
-        MoteSettings settings = mote_default_settings();
+        MoteSettings settings = pushing_settings();
         settings.vorticity = strengths[k];
         MoteWorld *world = make_world(&test_backends[0], &settings);
         add_water(world, 16, 24, 12, (MoteVec3){2.0f, 3.0f, 0.6f});
@@ -259,7 +267,7 @@ static void confinement_gives_energy_back(void **state)
 static void heavy_fluid_sinks(void **state)
 {
     (void)state;
-    const MoteSettings settings = mote_default_settings();
+    const MoteSettings settings = pushing_settings();
     MoteWorld *world = make_world(&test_backends[0], &settings);
     const MoteShape box = box_container((MoteVec3){0.3f, 1.0f, 0.3f}, (MoteVec3){0.3f, 1.0f, 0.3f});
     expect_ok(mote_world_set_shapes(world, &box, 1));
