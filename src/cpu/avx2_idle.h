@@ -29,8 +29,8 @@ static inline uint *idle_note(const MoteView *view, IdleNote note, uint chunk)
 
 static inline bool idle_possible(const MoteView *view)
 {
-    return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
-           view->wall_scale <= 0.0f && view->particle_count >= 2u * IDLE_CHUNK;
+    return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u && view->wall_scale <= 0.0f &&
+           view->particle_count >= 2u * IDLE_CHUNK;
 }
 
 static inline void idle_set(const MoteView *view, IdleNote note, uint begin, bool busy)
