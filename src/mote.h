@@ -492,6 +492,32 @@ MOTE_API MoteResult mote_world_read_body(MoteWorld *world, MoteBodyId id, MoteBo
 // place.
 MOTE_API MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_t capacity);
 
+// ---- Springs -----------------------------------------------------------------------------------------------
+
+// Keeps two particles at a distance (XPBD). Ends may be liquid, grains, pinned particles or parts of bodies; a rigid
+// body is pulled as a whole. A spring breaks for good when one of its particles is removed.
+typedef struct MoteSpring {
+    MoteParticleHandle ends[2];
+    float rest_length; // m; below 0: as long as it is when it is added
+    float stiffness;   // N/m, above 0; INFINITY: as stiff as the iterations make it
+    float damping;     // N s/m, along the spring, not below 0
+    bool slack;        // true: a rope, which pulls when it is longer than its rest length and never pushes
+} MoteSpring;
+MOTE_API MoteSpring mote_default_spring(void); // 1000 N/m, no damping, at rest where it is added
+
+// Springs are numbered from 0 in the order of adding, *first (may be NULL) is the first new one's. All or none are
+// added.
+MOTE_API MoteResult mote_world_add_springs(MoteWorld *world, const MoteSpring *springs, uint32_t count,
+                                           uint32_t *first);
+MOTE_API uint32_t mote_world_spring_count(const MoteWorld *world);
+typedef struct MoteSpringState {
+    bool broken;   // it has lost a particle, and what follows is 0
+    float length;  // m
+    float tension; // N, in the last step; negative where it pushes
+} MoteSpringState;
+// Fills at most `capacity` rows, in the order of adding.
+MOTE_API MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint32_t capacity);
+
 // ---- Force fields, impulses and queries --------------------------------------------------------------------
 
 // Which particles something is about. All zeros is every particle; what is pinned is never meant.
@@ -611,6 +637,7 @@ typedef enum MoteForceKind {
     MOTE_FORCE_PAIRS,   // of contacts between particles, friction included
     MOTE_FORCE_SHAPES,  // of contacts with shapes, friction included
     MOTE_FORCE_BODIES,  // of shape matching
+    MOTE_FORCE_SPRINGS, // of springs
     MOTE_FORCE_COUNT
 } MoteForceKind;
 

@@ -5,6 +5,7 @@
 
 #include "data.h"
 
+#include "cloth/links.h"
 #include "collider/coupling.h"
 #include "collider/distance.h"
 #include "collider/dynamic_colliders.h"

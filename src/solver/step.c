@@ -64,6 +64,9 @@ static void solve(MoteWorld *world)
         world->view.iteration = i;
         solve_groups(world);
     }
+    if (world->view.link_count > 0) {
+        LAUNCH(world, credit_links);
+    }
     update_velocities(world); // lines 23-28
     if (world->colliders.wet_texel_count > 0) {
         LAUNCH(world, wet_fields);
@@ -178,14 +181,28 @@ static void solve_density(MoteWorld *world)
     }
 }
 
-// Rigid bodies go where liquids have pushed their particles: contacts are solved with where they are then.
-static void solve_fluid_pressure(MoteWorld *world)
+// Rigid bodies go where liquids or springs have pushed their particles: contacts are solved with where they are then.
+static void press_clusters(MoteWorld *world)
 {
     world->view.contact_points = world->view.predicted;
     LAUNCH(world, sum_members);
     LAUNCH(world, press_clusters);
     LAUNCH(world, place_members);
     LAUNCH(world, clear_pushes);
+}
+
+static void solve_fluid_pressure(MoteWorld *world)
+{
+    press_clusters(world);
+}
+
+static void solve_springs(MoteWorld *world)
+{
+    LAUNCH(world, solve_links);
+    LAUNCH(world, apply_links);
+    if (world->view.links_on_bodies != 0u) {
+        press_clusters(world);
+    }
 }
 
 static void solve_particle_contacts(MoteWorld *world)

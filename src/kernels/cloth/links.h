@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// links.h - distance constraints between two particles: springs and ropes, by XPBD (Macklin et al. 2016).
+//
+// A link wants C = |x_a - x_b| - rest = 0 with stiffness k, which is the compliance 1 / k. Over a step of dt its
+// multiplier grows by (XPBD eq. 18, with the damping of eq. 26)
+//
+//     d lambda = (-C - a lambda - g C') / ((1 + g) (w_a + w_b) + a),   a = 1 / (k dt^2),   g = d / (k dt)
+//
+// where C' is how far the ends have moved apart in the step and d the damping (N s/m). The ends move by +-w d lambda
+// along the link, so momentum is conserved, and when the iterations have converged the link pulls with k C: stiffness
+// does not depend on their number.
+//
+// All links of an iteration are solved at once, each with a share of its ends' masses (mass splitting, Tonge et al.
+// 2012): w is the inverse mass of an end times how many links it has. At a particle of a rigid body it is that of the
+// body at this point times how many links the body has, and the particle's push moves the whole body.
+//
+// One result a link, which its ends then gather in the order of their lists: no float is added atomically.
+#ifndef MOTE_KERNELS_LINKS_H
+#define MOTE_KERNELS_LINKS_H
+
+#include "data.h"
+#include "particle/handles.h"
+#include "rigid/bodies.h"
+
+#define LINK_SPRING 0.0f // pulls and pushes
+#define LINK_ROPE   1.0f // only pulls
+
+// The inverse mass that a link along `direction` meets at its end (1/kg).
+FUNCTION float end_inverse_mass(VIEW_COMMA uint slot, vec3 direction)
+{
+    const vec4 particle = LOAD(predicted, slot);
+    const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA slot);
+    if (cluster == NONE) {
+        return particle.w;
+    }
+    const Cluster body = LOAD(clusters, cluster);
+    const vec3 arm = v3_sub(v3_from_v4(particle), v3_from_v4(LOAD(cluster_centres, cluster)));
+    const vec3 turning = v3_cross(arm, direction);
+    const vec3 turned = inverse_inertia_times(body, LOAD(cluster_rotations, cluster), turning);
+    return 1.0f / body.mass + v3_dot(turning, turned);
+}
+
+// A link's part of an iteration: the momentum that its first end gets (kg m), its second end the opposite.
+KERNEL(solve_links)
+{
+    const uvec2 ends = LOAD(link_ends, i);
+    const uint a = handle_slot(VIEW_HERE_COMMA ends.x);
+    const uint b = handle_slot(VIEW_HERE_COMMA ends.y);
+    const float before = PARAMETER(iteration) != 0u ? LOAD(link_lambdas, i) : 0.0f;
+    vec3 correction = v3(0.0f, 0.0f, 0.0f);
+    float lambda = 0.0f; // of a link that has lost an end
+    if (a != NONE && b != NONE) {
+        const vec4 law = LOAD(link_laws, i);
+        const uvec2 shares = LOAD(link_shares, i);
+        const float dt = PARAMETER(time_step);
+        const vec3 offset = v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b)));
+        const float length = v3_length(offset);
+        const vec3 direction = v3_scale(offset, 1.0f / max_f32(length, 1e-30f));
+        const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, a)), v3_from_v4(LOAD(positions, b)));
+        const float compliance = law.y / (dt * dt);
+        const float damping = law.y * law.z / dt;
+        const float w = F32(shares.x) * end_inverse_mass(VIEW_HERE_COMMA a, direction) +
+                        F32(shares.y) * end_inverse_mass(VIEW_HERE_COMMA b, direction);
+        const float resists = (1.0f + damping) * w + compliance;
+        const float closing = damping * v3_dot(direction, v3_sub(offset, begun));
+        lambda = before;
+        if (resists > 0.0f) { // else both ends are pinned
+            lambda += (law.x - length - compliance * before - closing) / resists;
+        }
+        if (law.w == LINK_ROPE) {
+            lambda = min_f32(lambda, 0.0f);
+        }
+        correction = v3_mul(v3_scale(direction, lambda - before), PARAMETER(motion_mask));
+    }
+    STORE(link_lambdas, i, lambda);
+    STORE(link_corrections, i, v4_from_v3(correction, 0.0f));
+}
+
+// Moves a particle by what its links gave it; one of a rigid body pushes the body.
+KERNEL(apply_links)
+{
+    const uint slot = handle_slot(VIEW_HERE_COMMA LOAD(node_handles, i));
+    if (slot == NONE) {
+        return;
+    }
+    vec3 momentum = v3(0.0f, 0.0f, 0.0f);
+    for (uint k = LOAD(node_starts, i); k < LOAD(node_starts, i + 1u); k++) {
+        const uint entry = LOAD(node_links, k);
+        const vec3 correction = v3_from_v4(LOAD(link_corrections, entry >> 1));
+        momentum = v3_add_scaled(momentum, correction, (entry & 1u) == 0u ? 1.0f : -1.0f);
+    }
+    const vec4 particle = LOAD(predicted, slot);
+    if (rigid_cluster_of(VIEW_HERE_COMMA slot) != NONE) {
+        add_push(VIEW_HERE_COMMA slot, v3_scale(momentum, particle.w), 0.0f);
+    } else {
+        STORE(predicted, slot, v4_from_v3(v3_add_scaled(v3_from_v4(particle), momentum, particle.w), particle.w));
+    }
+}
+
+// The energy (J) that a link of this length holds.
+FUNCTION float link_energy(vec4 law, float length)
+{
+    const float stretch = law.w == LINK_ROPE ? max_f32(length - law.x, 0.0f) : length - law.x;
+    return 0.5f * stretch * stretch / law.y;
+}
+
+// What a link has put into its ends in the step (J), negative where it has taken it: its pull times how much shorter it
+// got, and no more than it has given of what it held.
+FUNCTION float link_work(VIEW_COMMA uint link, uint a, uint b)
+{
+    const vec4 law = LOAD(link_laws, link);
+    if (law.y <= 0.0f) {
+        return 0.0f; // it holds nothing
+    }
+    const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, a)), v3_from_v4(LOAD(positions, b)));
+    const vec3 ended = v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b)));
+    const float length_before = v3_length(begun);
+    const float length = v3_length(ended);
+    const float dt = PARAMETER(time_step);
+    const float work = LOAD(link_lambdas, link) / (dt * dt) * (length - length_before);
+    return min_f32(work, max_f32(link_energy(law, length_before) - link_energy(law, length), 0.0f));
+}
+
+// What links give back of the energy they held is no energy out of nothing: for the watch (watch.h) it is work, of
+// which each end that is not pinned has an equal part.
+KERNEL(credit_links)
+{
+    const uint slot = handle_slot(VIEW_HERE_COMMA LOAD(node_handles, i));
+    if (slot == NONE) {
+        return;
+    }
+    float work = 0.0f;
+    for (uint k = LOAD(node_starts, i); k < LOAD(node_starts, i + 1u); k++) {
+        const uint entry = LOAD(node_links, k);
+        const uvec2 ends = LOAD(link_ends, entry >> 1);
+        const uint other_end = (entry & 1u) == 0u ? ends.y : ends.x;
+        const uint other = handle_slot(VIEW_HERE_COMMA other_end);
+        if (other != NONE) {
+            const float share = LOAD(positions, other).w > 0.0f ? 0.5f : 1.0f;
+            work += share * link_work(VIEW_HERE_COMMA entry >> 1, slot, other);
+        }
+    }
+    STORE(collider_work, slot, LOAD(collider_work, slot) + work);
+}
+
+#endif

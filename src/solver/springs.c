@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// springs.c - springs from the public form to the tables of links that kernels read (kernels/cloth/links.h).
+//
+// Links are lists by columns; their ends are nodes, each with the list of its links (compressed rows). All of it is
+// made anew when springs are added, which is rare.
+#include "solver/world.h"
+
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+
+// As in links.h, which is for kernels alone.
+static const float SPRING = 0.0f, ROPE = 1.0f;
+
+MoteSpring mote_default_spring(void)
+{
+    return (MoteSpring){.rest_length = -1.0f, .stiffness = 1000.0f};
+}
+
+uint32_t mote_world_spring_count(const MoteWorld *world)
+{
+    return world->view.link_count;
+}
+
+// ---- Tables ------------------------------------------------------------------------------------------------
+
+// Of all links, old and new.
+typedef struct LinkTables {
+    uint32_t count, node_count;
+    uvec2 *ends, *shares; // a link
+    vec4 *laws;           // a link
+    uint *node_handles;   // a node
+    uint *node_starts;    // a node, and the end
+    uint *node_links;     // 2 a link
+} LinkTables;
+
+static void tables_free(LinkTables *t)
+{
+    free(t->ends);
+    free(t->shares);
+    free(t->laws);
+    free(t->node_handles);
+    free(t->node_starts);
+    free(t->node_links);
+}
+
+static MoteResult tables_allocate(LinkTables *t, uint32_t count)
+{
+    const size_t n = count;
+    *t = (LinkTables){.count = count};
+    t->ends = malloc(n * sizeof *t->ends);
+    t->shares = malloc(n * sizeof *t->shares);
+    t->laws = malloc(n * sizeof *t->laws);
+    t->node_handles = malloc(2 * n * sizeof *t->node_handles);
+    t->node_starts = malloc((2 * n + 1) * sizeof *t->node_starts);
+    t->node_links = malloc(2 * n * sizeof *t->node_links);
+    const bool complete = t->ends && t->shares && t->laws && t->node_handles && t->node_starts && t->node_links;
+    return complete ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
+}
+
+static void read_links(MoteWorld *world, LinkTables *t)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const size_t before = world->view.link_count;
+    if (before > 0) {
+        functions->download(world->backend, t->ends, world->view.link_ends, before * sizeof *t->ends);
+        functions->download(world->backend, t->laws, world->view.link_laws, before * sizeof *t->laws);
+    }
+}
+
+typedef struct LinkEnd {
+    uint handle, entry; // entry: twice the link, and one more for its second end
+} LinkEnd;
+
+static int compare_ends(const void *a, const void *b)
+{
+    const LinkEnd *x = a, *y = b;
+    return x->handle != y->handle ? (x->handle < y->handle ? -1 : 1) : (x->entry < y->entry ? -1 : 1);
+}
+
+// The nodes in the order of their handles, each with its links in their order.
+static MoteResult list_nodes(LinkTables *t)
+{
+    const uint32_t entries = 2 * t->count;
+    LinkEnd *ends = malloc(entries * sizeof *ends);
+    if (ends == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", t->count);
+    }
+    for (uint32_t e = 0; e < entries; e++) {
+        ends[e] = (LinkEnd){e % 2 == 0 ? t->ends[e / 2].x : t->ends[e / 2].y, e};
+    }
+    qsort(ends, entries, sizeof *ends, compare_ends);
+    for (uint32_t e = 0; e < entries; e++) {
+        if (e == 0 || ends[e].handle != ends[e - 1].handle) {
+            t->node_starts[t->node_count] = e;
+            t->node_handles[t->node_count++] = ends[e].handle;
+        }
+        t->node_links[e] = ends[e].entry;
+    }
+    t->node_starts[t->node_count] = entries;
+    free(ends);
+    return MOTE_OK;
+}
+
+// The body that is rigid and has this handle's particle, or MOTE_NONE.
+static uint32_t rigid_body_of(const MoteWorld *world, uint32_t handle)
+{
+    uint32_t begin = 0, end = world->body_count; // bodies' members ascend
+    while (handle < HANDLE_SINGLE && end - begin > 1) {
+        const uint32_t middle = begin + (end - begin) / 2;
+        begin = world->bodies[middle].first_member <= handle ? middle : begin;
+        end = world->bodies[middle].first_member <= handle ? end : middle;
+    }
+    const bool rigid =
+        handle < HANDLE_SINGLE && (world->cluster_rows[world->bodies[begin].first_cluster].flags & CLUSTER_RIGID) != 0;
+    return rigid ? begin : MOTE_NONE;
+}
+
+// Among how many links each end's mass is split: all of the node's, or of its rigid body's. Returns through *on_bodies
+// whether some link ends at a rigid body.
+static MoteResult share_masses(const MoteWorld *world, LinkTables *t, bool *on_bodies)
+{
+    uint32_t *of_bodies = calloc(world->body_count + (size_t)1, sizeof *of_bodies);
+    if (of_bodies == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the springs of %u bodies", world->body_count);
+    }
+    *on_bodies = false;
+    for (uint32_t n = 0; n < t->node_count; n++) {
+        const uint32_t body = rigid_body_of(world, t->node_handles[n]);
+        if (body != MOTE_NONE) {
+            of_bodies[body] += t->node_starts[n + 1] - t->node_starts[n];
+            *on_bodies = true;
+        }
+    }
+    for (uint32_t n = 0; n < t->node_count; n++) {
+        const uint32_t body = rigid_body_of(world, t->node_handles[n]);
+        const uint32_t share = body != MOTE_NONE ? of_bodies[body] : t->node_starts[n + 1] - t->node_starts[n];
+        for (uint32_t k = t->node_starts[n]; k < t->node_starts[n + 1]; k++) {
+            uvec2 *shares = &t->shares[t->node_links[k] / 2];
+            *(t->node_links[k] % 2 == 0 ? &shares->x : &shares->y) = share;
+        }
+    }
+    free(of_bodies);
+    return MOTE_OK;
+}
+
+static MoteResult reserve_tables(MoteWorld *world, const LinkTables *t)
+{
+    const uint64_t links = t->count, nodes = t->node_count;
+    MoteResult result = world_reserve(world, CAPACITY_LINKS, links, world->view.link_count);
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_LINK_ENDS, 2 * links, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_NODES, nodes, 0) : result;
+    return result == MOTE_OK ? world_reserve(world, CAPACITY_NODES_AND_ONE, nodes + 1, 0) : result;
+}
+
+// A new link has not pulled yet.
+static MoteResult clear_lambdas(MoteWorld *world, uint32_t first, uint32_t count)
+{
+    float *zeros = calloc(count, sizeof *zeros);
+    if (zeros == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
+    }
+    world->backend->functions->upload(world->backend, world->view.link_lambdas + first, zeros, count * sizeof *zeros);
+    free(zeros);
+    return MOTE_OK;
+}
+
+static void upload_tables(MoteWorld *world, const LinkTables *t, bool on_bodies)
+{
+    MoteView *view = &world->view;
+    Backend *backend = world->backend;
+    void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
+    const size_t links = t->count, nodes = t->node_count;
+    upload(backend, view->link_ends, t->ends, links * sizeof *t->ends);
+    upload(backend, view->link_shares, t->shares, links * sizeof *t->shares);
+    upload(backend, view->link_laws, t->laws, links * sizeof *t->laws);
+    upload(backend, view->node_handles, t->node_handles, nodes * sizeof *t->node_handles);
+    upload(backend, view->node_starts, t->node_starts, (nodes + 1) * sizeof *t->node_starts);
+    upload(backend, view->node_links, t->node_links, 2 * links * sizeof *t->node_links);
+    view->link_count = t->count;
+    view->node_count = t->node_count;
+    view->links_on_bodies = on_bodies;
+}
+
+// ---- Adding ------------------------------------------------------------------------------------------------
+
+static MoteResult check_spring(const MoteWorld *world, const MoteSpring *spring, uint32_t i, uvec2 *ends)
+{
+    MoteResult result = world_check_handle(world, spring->ends[0], &ends->x);
+    result = result == MOTE_OK ? world_check_handle(world, spring->ends[1], &ends->y) : result;
+    if (result != MOTE_OK) {
+        return mote_fail(result, "spring %u: %s", i, mote_error_message());
+    }
+    if (ends->x == ends->y) {
+        return mote_fail(MOTE_ERROR_INPUT, "spring %u has one particle at both ends, expected two", i);
+    }
+    if (!(spring->stiffness > 0.0f) || isnan(1.0f / spring->stiffness) || isinf(1.0f / spring->stiffness)) {
+        return mote_fail(MOTE_ERROR_INPUT, "spring %u has stiffness %g N/m, expected a positive number", i,
+                         (double)spring->stiffness);
+    }
+    if (!isfinite(spring->rest_length) || !isfinite(spring->damping) || spring->damping < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "spring %u has rest length %g m and damping %g N s/m, expected finite numbers, damping not "
+                         "below 0",
+                         i, (double)spring->rest_length, (double)spring->damping);
+    }
+    return MOTE_OK;
+}
+
+static float distance_of(const MoteParticleState ends[2])
+{
+    const MoteVec3 a = ends[0].position, b = ends[1].position;
+    const double x = (double)a.x - b.x, y = (double)a.y - b.y, z = (double)a.z - b.z;
+    return (float)sqrt(x * x + y * y + z * z);
+}
+
+// The new links' rows, behind those that are there.
+static MoteResult describe_springs(MoteWorld *world, const MoteSpring *springs, uint32_t count, LinkTables *t)
+{
+    MoteParticleHandle *handles = malloc(2 * (size_t)count * sizeof *handles);
+    MoteParticleState *states = malloc(2 * (size_t)count * sizeof *states);
+    MoteResult result =
+        handles != NULL && states != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
+    const uint32_t first = world->view.link_count;
+    for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
+        result = check_spring(world, &springs[i], i, &t->ends[first + i]);
+        handles[2 * (size_t)i] = springs[i].ends[0];
+        handles[2 * (size_t)i + 1] = springs[i].ends[1];
+    }
+    result = result == MOTE_OK ? mote_world_read_handles(world, handles, 2 * count, states) : result;
+    for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
+        const MoteParticleState *ends = states + 2 * (size_t)i;
+        if (!ends[0].present || !ends[1].present) {
+            result = mote_fail(MOTE_ERROR_INPUT, "spring %u ends at a particle that was removed", i);
+        }
+        const float rest = springs[i].rest_length < 0.0f ? distance_of(ends) : springs[i].rest_length;
+        t->laws[first + i] =
+            v4(rest, 1.0f / springs[i].stiffness, springs[i].damping, springs[i].slack ? ROPE : SPRING);
+    }
+    free(handles);
+    free(states);
+    return result;
+}
+
+// Everything that may fail comes before anything that shows.
+MoteResult mote_world_add_springs(MoteWorld *world, const MoteSpring *springs, uint32_t count, uint32_t *first)
+{
+    const uint32_t before = world->view.link_count;
+    if (first != NULL) {
+        *first = before;
+    }
+    if (count == 0) {
+        return MOTE_OK;
+    }
+    if ((uint64_t)before + count > UINT32_MAX / 2) {
+        return mote_fail(MOTE_ERROR_INPUT, "%u springs and %u more, expected at most 2^31", before, count);
+    }
+    LinkTables tables;
+    bool on_bodies = false;
+    MoteResult result = tables_allocate(&tables, before + count);
+    if (result == MOTE_OK) {
+        read_links(world, &tables);
+        result = describe_springs(world, springs, count, &tables);
+    }
+    result = result == MOTE_OK ? list_nodes(&tables) : result;
+    result = result == MOTE_OK ? share_masses(world, &tables, &on_bodies) : result;
+    result = result == MOTE_OK ? reserve_tables(world, &tables) : result;
+    result = result == MOTE_OK ? clear_lambdas(world, before, count) : result;
+    result = result == MOTE_OK ? world_check_backend(world) : result;
+    if (result == MOTE_OK) {
+        upload_tables(world, &tables, on_bodies);
+    }
+    tables_free(&tables);
+    return result;
+}
+
+// ---- Reading -----------------------------------------------------------------------------------------------
+
+MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint32_t capacity)
+{
+    const uint32_t links = world->view.link_count, count = capacity < links ? capacity : links;
+    const BackendFunctions *functions = world->backend->functions;
+    uvec2 *ends = malloc(count * sizeof *ends + 1);
+    float *lambdas = malloc(count * sizeof *lambdas + 1);
+    MoteParticleHandle *handles = malloc(2 * (size_t)count * sizeof *handles + 1);
+    MoteParticleState *states = malloc(2 * (size_t)count * sizeof *states + 1);
+    MoteResult result = ends != NULL && lambdas != NULL && handles != NULL && states != NULL
+                            ? MOTE_OK
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory to read %u springs", count);
+    if (result == MOTE_OK && count > 0) {
+        functions->download(world->backend, ends, world->view.link_ends, count * sizeof *ends);
+        functions->download(world->backend, lambdas, world->view.link_lambdas, count * sizeof *lambdas);
+        for (uint32_t i = 0; i < count; i++) {
+            handles[2 * (size_t)i] = (MoteParticleHandle){ends[i].x + 1};
+            handles[2 * (size_t)i + 1] = (MoteParticleHandle){ends[i].y + 1};
+        }
+        result = mote_world_read_handles(world, handles, 2 * count, states);
+    }
+    const double dt = world->last_time_step;
+    for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
+        const MoteParticleState *both = states + 2 * (size_t)i;
+        const bool broken = !both[0].present || !both[1].present;
+        rows[i] = (MoteSpringState){.broken = broken, .length = broken ? 0.0f : distance_of(both)};
+        rows[i].tension = broken || dt <= 0.0 ? 0.0f : (float)(-(double)lambdas[i] / (dt * dt));
+    }
+    free(ends);
+    free(lambdas);
+    free(handles);
+    free(states);
+    return result;
+}
