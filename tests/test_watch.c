@@ -192,7 +192,7 @@ static const char *const shipped[] = {
     "bowl",          "box_stack",    "buckets_in_motion", "bunny_pile",   "bunny_splash", "buoyancy",       "cup",
     "dam_break",     "dam_break_2d", "double_dam_break",  "drop_in_pool", "flapping_fin", "floating_boxes", "fountain",
     "friction_ramp", "hourglass",    "honey_and_water",   "marbles",      "non_manifold", "plastic_stack",  "rock_pool",
-    "sand_pile",     "sandcastle",   "soft_bunny",        "two_liquids",  "vortex",
+    "rope_bridge",   "sand_pile",    "sandcastle",        "soft_bunny",   "two_liquids",  "vortex",
 };
 
 // What was seen of a scene, at most.

@@ -59,5 +59,7 @@ float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *materi
 MoteResult scene_add_fluids(SceneStart *start);
 // Fills the scene's volumes of grains (grains_build.c).
 MoteResult scene_add_grains(SceneStart *start);
+// Attaches the scene's springs to what is there by then, and adds what they are made of (springs_build.c).
+MoteResult scene_add_springs(SceneStart *start);
 
 #endif

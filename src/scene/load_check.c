@@ -391,6 +391,9 @@ void scene_check(SceneReader *reader)
             check_grains(reader, i, settings);
         }
     }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, spring); i++) {
+        check_material(reader, SCENE_SECTION_spring, i, SCENE_AT(values, spring, i)->material);
+    }
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
         check_material(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->material);
         check_shape(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->shape);

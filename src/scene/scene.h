@@ -69,6 +69,14 @@ typedef struct SceneGrains {
     bool keep_inside_colliders;
 } SceneGrains;
 
+typedef struct SceneSpring {
+    char material[SCENE_NAME_SIZE];
+    MoteVec3 from, to;
+    bool from_fixed, to_fixed, slack;
+    float stiffness, rest_length, damping;
+    uint32_t segments;
+} SceneSpring;
+
 typedef struct SceneSequence SceneSequence; // meshes.h
 
 typedef enum SceneSequenceEnd { SCENE_SEQUENCE_HOLDS, SCENE_SEQUENCE_LOOPS } SceneSequenceEnd;

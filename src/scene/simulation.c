@@ -171,6 +171,7 @@ static MoteResult fill(MoteSimulation *simulation)
     result = result == MOTE_OK ? stop_check() : result;
     result = result == MOTE_OK ? scene_add_bodies(&start, &simulation->bodies) : result;
     result = result == MOTE_OK ? stop_check() : result;
+    result = result == MOTE_OK ? scene_add_springs(&start) : result;
     result = result == MOTE_OK ? scene_start_check(&start, &simulation->bodies) : result;
     scene_start_free(&start);
     return result;
