@@ -437,6 +437,21 @@ MOTE_API MoteResult mote_world_wet_map(MoteWorld *world, uint32_t field, uint32_
 MOTE_API MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materials, uint32_t count);
 MOTE_API MoteResult mote_world_set_group_material(MoteWorld *world, uint32_t group, uint32_t material);
 
+// ---- Particles that make particles --------------------------------------------------------------------------
+
+// Every particle of a material makes others: a cloud rains, ice melts, a sponge drips. They are made on the device at
+// the end of steps, without the host waiting for it.
+typedef struct MoteSource {
+    uint32_t material; // whose particles are sources
+    uint32_t phase;    // MOTE_PHASE(kind, group) of what they make
+    float rate;        // 1/s, new particles of each source; no more than one a step
+    float mass;        // kg, of a new particle, above 0
+    float distance;    // m, along gravity, from the source to where it begins, with the source's velocity; none is made
+                       // while another particle is in the way
+} MoteSource;
+// Takes the place of all sources before. A material has at most one: of several the last counts.
+MOTE_API MoteResult mote_world_set_sources(MoteWorld *world, const MoteSource *sources, uint32_t count);
+
 // ---- Bodies ------------------------------------------------------------------------------------------------
 
 // Particles that keep their shape (UPP section 5). A rigid body is one cluster that is matched exactly; a soft one is

@@ -53,19 +53,22 @@ enum {
 #define COUNTER_ESCAPED_ID      10u // the largest id among them, plus one
 #define COUNTER_SQUEEZED        11u // particles that shapes pushed to and fro in the last step: between two that overlap
 #define COUNTER_SQUEEZED_ID     12u // the largest id among them, plus one
-#define COUNTER_LIMIT           13u
+#define COUNTER_SPAWNED         13u // particles made since the host last looked
+#define COUNTER_SPAWNS          14u // particles that the last step was to make
+#define COUNTER_LIMIT           15u
 // Behind the counters, and not cleared with them; all but the last are floats, J.
-#define WATCH_DEFICIT 13u // lost in the last second or so, and may come back
-#define WATCH_GAINED  14u // gained beyond that in the last second or so
-#define WATCH_ENERGY  15u // of all particles: what gains are compared with
-#define WATCH_GAINER  16u // id of the fastest particle where energy was gained last; NONE: by shapes that have a mass
-#define COUNTER_ALL   17u
+#define WATCH_DEFICIT 15u // lost in the last second or so, and may come back
+#define WATCH_GAINED  16u // gained beyond that in the last second or so
+#define WATCH_ENERGY  17u // of all particles: what gains are compared with
+#define WATCH_GAINER  18u // id of the fastest particle where energy was gained last; NONE: by shapes that have a mass
+#define COUNTER_ALL   19u
 #define WATCH_CHUNK   256u // particles, or sums of them, that one invocation sums up
 
 // What the host guesses before the device knows.
 #define GUESS_CELLS  0u // that there are cells, and no more than cell_count,
 #define GUESS_BLOCKS 1u // that there are no more than block_limit blocks of lists,
-#define GUESS_HEALTH 2u // and that nothing went wrong in the step before
+#define GUESS_HEALTH 2u // that nothing went wrong in the step before,
+#define GUESS_SPAWNS 3u // and that there are dead slots for all new particles
 
 // What a world surely does not have, so that kernels may be compiled without it (MAY_HAVE).
 #define WITHOUT_SOLIDS    1u   // particles that are not liquid

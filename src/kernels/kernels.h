@@ -30,6 +30,7 @@
 #include "particle/integrate.h"
 #include "particle/neighbours.h"
 #include "particle/queries.h"
+#include "particle/spawn.h"
 #include "particle/velocity.h"
 #include "particle/watch.h"
 #include "rigid/bodies.h"

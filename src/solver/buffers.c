@@ -186,7 +186,9 @@ MoteResult world_reserve_particles(MoteWorld *world, uint64_t count)
     for (int i = CAPACITY_PARTICLES + 1; i < CAPACITY_COUNT && result == MOTE_OK; i++) {
         const Capacity kind = (Capacity)i;
         if (scopes[kind] == SCOPE_PARTICLES) {
-            const uint32_t keep = rides_along(kind) ? world->view.particle_count : 0;
+            const bool kept = rides_along(kind) || kind == CAPACITY_PARTICLES_AND_ONE; // scans of what is kept
+            const uint32_t more = kind == CAPACITY_PARTICLES_AND_ONE ? 1 : 0;
+            const uint32_t keep = kept && world->view.particle_count > 0 ? world->view.particle_count + more : 0;
             const bool is_new = world->capacities[kind] == 0;
             result = resize(world, kind, world_elements(world, kind, room), keep);
             if (result == MOTE_OK && is_new && keep > 0) {

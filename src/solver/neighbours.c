@@ -57,7 +57,8 @@ MoteResult world_build_lists(MoteWorld *world)
         blocks = world->last_blocks > 0 ? world->last_blocks : 1; // an address, if no one has a neighbour
     }
     uint64_t room = blocks * NEIGHBOUR_BLOCK;
-    const uint64_t sort_room = SORT_WORDS * (uint64_t)world_most_particles(world);
+    const uint64_t places = (uint64_t)world_most_particles(world) + world_spawn_room(world, STEP_BATCH);
+    const uint64_t sort_room = SORT_WORDS * places;
     if (functions->guesses && room < sort_room) {
         room = sort_room; // the next step can sort there
     }

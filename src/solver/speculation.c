@@ -9,7 +9,8 @@ uint32_t world_choose_batch(MoteWorld *world, uint32_t count)
 {
     world->guessing = world->backend->functions->guesses && world->last_cells > 0;
     const bool calls = world->callbacks.before != NULL || world->callbacks.after != NULL; // users see every step
-    const bool reads = !world->guessing || !world_sorts_in_lists(world) || calls;
+    const uint64_t places = (uint64_t)world_most_particles(world) + world_spawn_room(world, STEP_BATCH);
+    const bool reads = !world->guessing || world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS < places || calls;
     uint32_t most = reads ? 1 : STEP_BATCH;
     while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
         most--;
@@ -46,8 +47,19 @@ void world_roll_back(MoteWorld *world, const StepMark *mark)
     world->scratch = mark->scratch;
 }
 
+// Makes room for the new particles of step `at` of the batch, for which there was none.
+MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
+{
+    world->wrong_guesses++;
+    world->last_spawns = counters[COUNTER_SPAWNS];
+    world_roll_back(world, &world->marks[at].ended);
+    world->tally = world->marks[at].tally;
+    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = 0;
+    return world_add_dead_slots(world, counters, world_spawn_room(world, 1));
+}
+
 // Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were
-// removed is known there, too.
+// removed is known there, too; their places are kept where steps make new particles.
 void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
 {
     world->wrong_guesses++;
@@ -56,8 +68,12 @@ void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t 
     world_roll_back(world, &world->marks[at].ordered);
     world->tally = world->marks[at].tally;
     world->lists_are_current = false;
-    world_drop_removed(world, counters[COUNTER_REMOVED]);
-    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = counters[COUNTER_REMOVED] = 0;
+    if (world->dead_slots == 0 || counters[COUNTER_REMOVED] == world->view.particle_count) {
+        world_drop_removed(world, counters[COUNTER_REMOVED]);
+        world_settle_spawns(world, counters);
+        counters[COUNTER_REMOVED] = counters[COUNTER_SPAWNED] = 0;
+    }
+    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = 0;
     world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_ALL * sizeof *counters);
 }
 
@@ -66,6 +82,7 @@ void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL])
 {
     if (world->guessing) {
         world_drop_removed(world, counters[COUNTER_REMOVED]);
+        world_settle_spawns(world, counters);
     }
     if (world->guessing && world->view.particle_count > 0) {
         world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];

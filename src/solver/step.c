@@ -76,6 +76,9 @@ static void solve(MoteWorld *world)
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks)
 {
     MoteView *view = &world->view;
+    if (from == STEP_ENDED) {
+        return world_spawn(world);
+    }
     if (from == STEP_START) {
         begin_step(world, time_step, clear);
         if (world_stops(world)) {
@@ -96,7 +99,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     finish_shapes(world);
     watch_energy(world);
     marks->ended = (StepMark){*view, world->scratch};
-    return world_stops(world) ? stop_fail() : MOTE_OK;
+    return world_stops(world) ? stop_fail() : world_spawn(world);
 }
 
 // ---- Constraint groups -------------------------------------------------------------------------------------

@@ -109,6 +109,7 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
         }
     }
     world->marks[s].tally = world->tally;
+    world->view.step_number = (uint32_t)(world->steps + s);
     return world_run_step(world, time_step, from, s == 0, &world->marks[s]);
 }
 
@@ -117,7 +118,9 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
 {
     uint counters[COUNTER_ALL];
     StepPoint from = STEP_START;
-    const MoteResult fits = world_reserve_particles(world, world_most_particles(world)); // fewer may be left now
+    MoteResult fits = world_reserve_particles(world, world_most_particles(world)); // fewer may be left now
+    memset(counters, 0, sizeof counters);
+    fits = fits == MOTE_OK ? world_add_dead_slots(world, counters, world_spawn_room(world, count)) : fits;
     if (fits != MOTE_OK) {
         return fits;
     }
@@ -152,9 +155,18 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
             world->steps += healthy == MOTE_OK;
             return healthy;
         }
-        world_correct_guess(world, counters, at);
-        from = STEP_ORDERED;
         first = at;
+        if (counters[COUNTER_HALTED] == 1u + GUESS_SPAWNS) {
+            const MoteResult made = world_correct_room(world, counters, at);
+            if (made != MOTE_OK) {
+                return made;
+            }
+            from = STEP_ENDED;
+            count = at + 1; // steps after it would sort where there may be no room
+        } else {
+            world_correct_guess(world, counters, at);
+            from = STEP_ORDERED;
+        }
     }
 }
 
@@ -199,8 +211,8 @@ bool world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
 {
     const uint64_t count = (uint64_t)world_most_particles(world) + more;
     const bool solid = !has_density(phase);
-    if ((solid && world->view.has_solids == 0u) || count > UINT32_MAX) {
-        return false; // the first solids bring buffers that steps before them do without
+    if ((solid && world->view.has_solids == 0u) || count > UINT32_MAX || world->view.source_count > 0) {
+        return false; // the first solids bring buffers that steps before them do without; sources give ids, too
     }
     if (world_reserve_particles(world, count) != MOTE_OK) {
         return false; // adding them says so

@@ -90,8 +90,9 @@ typedef struct StepCallbacks {
     void *context;
 } StepCallbacks;
 
-// Where a step can be taken up again: at its start, and when all arrays are in their order.
-typedef enum StepPoint { STEP_START, STEP_ORDERED } StepPoint;
+// Where a step can be taken up again: at its start, when all arrays are in their order, and when all that is left is to
+// make new particles.
+typedef enum StepPoint { STEP_START, STEP_ORDERED, STEP_ENDED } StepPoint;
 
 // What particles that come change of the world, beside the view.
 typedef struct WorldTally {
@@ -165,6 +166,8 @@ struct MoteWorld {
     bool guessing;                    // this step's numbers are read at its end
     uint32_t last_cells, last_blocks; // of cells and lists as last read; 0: never
     uint64_t wrong_guesses;           // since the world was made
+    uint32_t last_spawns;             // particles that the last step made, as last read
+    uint32_t dead_slots;              // that the steps under way began with, for particles they make
     StepMarks marks[STEP_BATCH];
     bool lists_are_current;  // neighbour lists belong to the current particles
     uint32_t listed_entries; // of `neighbours`: every list lies within them
@@ -316,8 +319,18 @@ void world_check_guess(MoteWorld *world, uint32_t guess);
 void world_roll_back(MoteWorld *world, const StepMark *mark);
 // Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong.
 void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
+// Makes room for the new particles of step `at` of the batch, for which there was none.
+MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
 // Takes in the numbers of a batch whose guesses were right.
 void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
+// Makes the particles that a step's end makes. spawn.c
+MoteResult world_spawn(MoteWorld *world);
+// Slots that `steps` steps of a batch are likely to need for new particles.
+uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps);
+// Adds slots without a particle behind all others; `counters` are the device's, and become so.
+MoteResult world_add_dead_slots(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t count);
+// Takes account of what was made, when the places without a particle have been dropped.
+void world_settle_spawns(MoteWorld *world, const uint counters[COUNTER_ALL]);
 // How many particles there are, or may be during the steps under way.
 static inline uint32_t world_most_particles(const MoteWorld *world)
 {

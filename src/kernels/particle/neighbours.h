@@ -143,6 +143,10 @@ KERNEL(check_guess)
         const uint cells = LOAD(cell_scan, PARAMETER(particle_count));
         STORE(counters, COUNTER_CELLS, cells);
         right = cells > 0u && cells <= PARAMETER(cell_count); // 0: the last particle is gone
+    } else if (PARAMETER(guess) == GUESS_SPAWNS) {
+        const uint wanted = LOAD(cell_scan, PARAMETER(particle_count));
+        STORE(counters, COUNTER_SPAWNS, wanted);
+        right = wanted <= LOAD(counters, COUNTER_REMOVED);
     } else {
         const uint blocks = LOAD(neighbour_starts, PARAMETER(particle_count));
         STORE(counters, COUNTER_BLOCKS, blocks);
