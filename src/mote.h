@@ -440,7 +440,7 @@ MOTE_API MoteResult mote_world_set_group_material(MoteWorld *world, uint32_t gro
 // ---- Particles that make particles --------------------------------------------------------------------------
 
 // Every particle of a material makes others: a cloud rains, ice melts, a sponge drips. They are made on the device at
-// the end of steps, without the host waiting for it.
+// the end of steps.
 typedef struct MoteSource {
     uint32_t material; // whose particles are sources
     uint32_t phase;    // MOTE_PHASE(kind, group) of what they make
