@@ -15,10 +15,10 @@ enum {
 };
 
 #define KERNEL_BODY(name, invocations)                                                                                 \
-    static __global__ void name##_global(const __grid_constant__ MoteView view)                                        \
+    static __global__ void name##_global(const __grid_constant__ SolverData view)                                        \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
-        if (i < (invocations) && !kernels_halted(&view)) {                                                             \
+        if (i < (invocations) && !kernels_aborted(&view)) {                                                             \
             name(&view, i);                                                                                            \
         }                                                                                                              \
     }
@@ -168,7 +168,7 @@ static void *native_handle(Backend *backend)
 
 // ---- Work --------------------------------------------------------------------------------------------------
 
-static void launch(Backend *backend, KernelId kernel, const MoteView *view)
+static void launch(Backend *backend, KernelId kernel, const SolverData *view)
 {
     CudaBackend *cuda = cuda_of(backend);
     switch (kernel) {

@@ -63,33 +63,33 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer Ma
 };
 #endif
 
-// A vertex of the colliders' meshes (src/render/shape_mesh.c): at corner * half_size + radius * normal.
-struct ShapeVertex {
+// A vertex of the colliders' meshes (src/render/primitive_mesh.c): at corner * half_size + radius * normal.
+struct PrimitiveVertex {
     vec4 corner; // w unused
     vec4 normal; // outwards; w unused
 };
 
 // A collider as it is drawn.
-struct Shape {
+struct Collider {
     vec4 rotation;  // unit quaternion
     vec4 position;  // m; w is the radius of a sphere or capsule, 0 of the others
     vec4 half_size; // m, 0 of a sphere; w is how far away from it the ground is a little darker
-    uint kind;      // MoteShapeKind
+    uint kind;      // MoteColliderKind
     uint look;      // MoteLook
     uint material;
     uint inside_out;
 };
 
 #ifdef __STDC__
-typedef struct Shape Shape;
+typedef struct Collider Collider;
 #else
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer ShapeVertexArray
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer PrimitiveVertexArray
 {
-    ShapeVertex at[];
+    PrimitiveVertex at[];
 };
-layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer ShapeArray
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer ColliderArray
 {
-    Shape at[];
+    Collider at[];
 };
 #endif
 
@@ -166,14 +166,14 @@ struct FrameConstants {
     ADDRESS(FloatArray) channel; // the one that is shown, channel_components a particle
     ADDRESS(MaterialArray) materials;
     ADDRESS(UintArray) sky_pixels; // of a sky from a file: two uints of halves, sky_width x sky_height
-    ADDRESS(ShapeVertexArray) shape_vertices;
-    ADDRESS(ShapeArray) shapes;             // colliders
+    ADDRESS(PrimitiveVertexArray) primitive_vertices;
+    ADDRESS(ColliderArray) colliders;       // colliders
     ADDRESS(UintArray) group_materials;     // group_count of them: rows of materials
     ADDRESS(UintArray) handles;             // of particles, as MoteRenderView has them: below member_count, of bodies
     ADDRESS(UintArray) handle_slots;        // member_count of them, and others
     ADDRESS(UintArray) member_clusters;     // the same
     ADDRESS(Vec4Array) cluster_rotations;   // cluster_count of them
-    ADDRESS(UintArray) dressed;             // not 0 a member that a mesh is drawn for; nobody's if dressed_count is 0
+    ADDRESS(UintArray) has_mesh;            // not 0 a member that a mesh is drawn for; nobody's if has_mesh_count is 0
     ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
     ADDRESS(UintArray) mesh_triangles;      // three vertices of their mesh each
     ADDRESS(MeshInstanceArray) instances;
@@ -188,13 +188,13 @@ struct FrameConstants {
     vec4 sun_radiance;       // irradiance of a surface that faces it; w unused
     vec4 sun_map;      // metres: half the width, half the height, the depth of the sun's maps; w is a texel's width
     vec4 ground_color; // w is the ground's height
-    vec4 solid_rects[SOLID_RECTS]; // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
-    vec4 liquid_rect;              // the same of the liquid
-    vec4 ground_centre;            // where it is most opaque; w is the distance at which it has faded away
-    vec2 centre;                   // pixels, jitter included
-    float focal;                   // pixels
-    float near_plane;              // m
-    float spacing, support;        // m
+    vec4 solid_rects[SOLID_RECTS];   // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
+    vec4 liquid_rect;                // the same of the liquid
+    vec4 ground_centre;              // where it is most opaque; w is the distance at which it has faded away
+    vec2 centre;                     // pixels, jitter included
+    float focal;                     // pixels
+    float near_plane;                // m
+    float spacing, smoothing_radius; // m
     float liquid_shadow;
     float exposure;       // factor
     float sky_turn;       // radians
@@ -213,7 +213,7 @@ struct FrameConstants {
     uint sky_width, sky_height; // of sky_pixels
     uint has_solids;            // whether there can be solid particles
     uint has_bodies;            // whether grains or meshes are drawn, in scene_normals as in scene_depth
-    uint member_count, cluster_count, dressed_count, group_count;
+    uint member_count, cluster_count, has_mesh_count, group_count;
 };
 SHARED_STRUCT(FrameConstants)
 

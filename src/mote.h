@@ -90,7 +90,7 @@ typedef enum MoteFrictionModel {
 
 typedef enum MoteStackHeight {
     MOTE_STACK_GROUND,   // height above stack_ground, against gravity
-    MOTE_STACK_CONTACTS, // height above the shape that a chain of contacts stands on
+    MOTE_STACK_CONTACTS, // height above the collider that a chain of contacts stands on
 } MoteStackHeight;
 
 typedef enum MoteAveraging {
@@ -102,16 +102,16 @@ typedef enum MoteAveraging {
 // (src/solver/settings.def) holds the defaults that mote_default_settings() returns, and the ranges that are checked.
 typedef struct MoteSettings {
     // Discretisation.
-    uint32_t dimensions;      // 3, or 2 for the x-y plane (z is frozen)
-    float spacing;            // m, rest distance between fluid particles
-    float support_ratio;      // smoothing radius h over spacing
-    float rest_density_scale; // times the density measured on the rest lattice; above 1, a lattice starts loose
+    uint32_t dimensions;          // 3, or 2 for the x-y plane (z is frozen)
+    float spacing;                // m, rest distance between fluid particles
+    float smoothing_radius_ratio; // smoothing radius h over spacing
+    float rest_density_scale;     // times the density measured on the rest lattice; above 1, a lattice starts loose
 
     // Time.
     float frame_rate;                  // Hz, frames a second
     uint32_t substeps;                 // solver steps a frame
     uint32_t iterations;               // constraint iterations a step
-    uint32_t stabilization_iterations; // passes that move penetrating particles out of shapes without adding velocity
+    uint32_t stabilization_iterations; // passes that move penetrating particles out, without adding velocity
     MoteVec3 gravity;                  // m/s^2
 
     // Density constraint.
@@ -119,9 +119,9 @@ typedef struct MoteSettings {
     float relaxation;  // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
     float max_tension; // largest rarefaction (1 - density over rest) within a step that a bilateral constraint resists;
                        // what was rare when the step began is not pulled together, as PBF does
-    float
-        wall_density_weight; // what shapes count in a liquid's density, as if filled with its rest lattice; 0: nothing
-    float over_relaxation;   // omega of UPP eq. 13
+    float boundary_density_weight; // what colliders count in a liquid's density, as if filled with its rest lattice; 0:
+                                   // nothing
+    float over_relaxation;         // omega of UPP eq. 13
     MoteAveraging averaging;
     float artificial_pressure; // k of PBF eq. 13, as the compression that would push as hard, of a step; 0 is off
     uint32_t artificial_pressure_power; // n of PBF eq. 13
@@ -135,7 +135,7 @@ typedef struct MoteSettings {
     // Limits.
     float max_displacement;   // fraction of h that a particle may move in a step, by clamping its speed; 0 is off
     float max_correction;     // fraction of h that one iteration may move a particle; 0 is off
-    float collision_distance; // fraction of spacing kept between particle centres and shapes
+    float collision_distance; // fraction of spacing kept between particle centres and colliders
     float sleep_speed;        // m/s, particles slower than this stay where they are (UPP eq. 14); 0 is off
     float max_speed;          // m/s, no particle is faster; 0 is off
     float max_acceleration;   // m/s^2, no constraint changes a velocity faster; 0 is off
@@ -148,8 +148,8 @@ typedef struct MoteSettings {
     MoteFrictionModel friction_model;
     float stack_scaling; // 1/m, k of UPP eq. 21: lower particles count as heavier in contacts; 0 is off
     MoteStackHeight stack_height;
-    float stack_ground;   // m, where heights begin, along the direction against gravity
-    float support_memory; // of a grain's weight, the share of what its contacts carried that a step begins with
+    float stack_ground;       // m, where heights begin, along the direction against gravity
+    float gravity_warm_start; // of a grain's weight, the share of what its contacts carried that a step begins with
 } MoteSettings;
 
 // A scene file's defaults: water of 5 cm spacing, 60 frames a second of 4 steps, 3 iterations.
@@ -190,43 +190,43 @@ typedef enum MoteCombine {
     MOTE_COMBINE_MAXIMUM,
 } MoteCombine;
 
-typedef enum MoteShapeKind {
-    MOTE_SHAPE_PLANE,   // the half-space below its local y = 0
-    MOTE_SHAPE_BOX,     // half_size along its local axes
-    MOTE_SHAPE_SPHERE,  // radius
-    MOTE_SHAPE_CAPSULE, // radius around the local y segment from -half_size.y to half_size.y
-    MOTE_SHAPE_HULL,    // `data` from mote_world_add_hull
-    MOTE_SHAPE_FIELD,   // `data` from mote_world_add_field
-} MoteShapeKind;
+typedef enum MoteColliderKind {
+    MOTE_COLLIDER_PLANE,   // the half-space below its local y = 0
+    MOTE_COLLIDER_BOX,     // half_size along its local axes
+    MOTE_COLLIDER_SPHERE,  // radius
+    MOTE_COLLIDER_CAPSULE, // radius around the local y segment from -half_size.y to half_size.y
+    MOTE_COLLIDER_HULL,    // `data` from mote_world_add_hull
+    MOTE_COLLIDER_FIELD,   // `data` from mote_world_add_field
+} MoteColliderKind;
 
-typedef struct MoteShape {
-    MoteShapeKind kind;
+typedef struct MoteCollider {
+    MoteColliderKind kind;
     bool inside_out;        // a container: particles are kept inside
     MoteVec3 half_size;     // m
     float radius;           // m
     MoteTransform from;     // pose at the beginning of the step
     MoteTransform to;       // pose at its end; friction follows the surface's motion between the two
     float static_friction;  // mu_s of UPP eq. 24; with a solid particle it is combined with the particle's own
-    float kinetic_friction; // mu_k of UPP eq. 24; a liquid has none of its own: the shape's alone counts
+    float kinetic_friction; // mu_k of UPP eq. 24; a liquid has none of its own: the collider's alone counts
     float restitution;      // 0 to 1, fraction of the normal speed given back
-    float adhesion;         // m/s^2, pulls particles nearer than half a spacing beyond contact towards the shape
+    float adhesion;         // m/s^2, pulls particles nearer than half a spacing beyond contact towards the collider
     MoteCombine combine;    // with a particle's material
     uint32_t data;          // which hull or field of the world it is; other kinds ignore it
-    // A shape with a mass is a rigid body that particles and other shapes push about (DYV section 5.3). `from` is where
-    // it is when it first has one; from then on the world moves it, and heeds neither pose. Boxes, spheres, capsules,
-    // hulls and fields that are no containers can have one.
+    // A dynamic collider is a rigid body that particles and other colliders push about (DYV section 5.3). `from` is
+    // where it is when it first has one; from then on the world moves it, and heeds neither pose. Boxes, spheres,
+    // capsules, hulls and fields that are no containers can have one.
     float mass;    // kg; 0 takes it from the density
-    float density; // kg/m^3; 0, with mass 0, is a shape that only its two poses move
-} MoteShape;
+    float density; // kg/m^3; 0, with mass 0, is a collider that only its two poses move
+} MoteCollider;
 // The plane y = 0 without friction, restitution and mass; a box, sphere or capsule of it is 1 m wide.
-MOTE_API MoteShape mote_default_collider(void);
+MOTE_API MoteCollider mote_default_collider(void);
 
 // ---- Materials of particles --------------------------------------------------------------------------------
 
 typedef struct MoteMaterial {
     float static_friction;      // mu_s of UPP eq. 24
     float kinetic_friction;     // mu_k of UPP eq. 24
-    float restitution;          // 0 to 1, between solid particles and with shapes
+    float restitution;          // 0 to 1, between solid particles and with colliders
     float adhesion;             // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
     float rolling_friction;     // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
                                 // grains roll freely, 1 keeps them from rolling (as UPP's)
@@ -286,16 +286,16 @@ MOTE_API MoteResult mote_field_create(const MoteFieldOptions *options, MoteField
 MOTE_API void mote_field_destroy(MoteField *field); // NULL is allowed; worlds that have it keep it
 
 typedef struct MoteFieldInfo {
-    float cell_size;          // m
-    MoteVec3 lowest, highest; // m, corners of the box in which distances are known
-    uint64_t voxels;          // that hold a distance
-    uint64_t bytes;           // on the device
+    float cell_size;                 // m
+    MoteVec3 bounds_min, bounds_max; // m, corners of the box in which distances are known
+    uint64_t voxels;                 // that hold a distance
+    uint64_t bytes;                  // on the device
 } MoteFieldInfo;
 MOTE_API MoteFieldInfo mote_field_info(const MoteField *field);
 // An OpenVDB file of the distances that particles feel, to be looked at or read again; the triangles are not in it.
 MOTE_API MoteResult mote_field_save(const MoteField *field, const char *path);
 
-#define MOTE_NONE 0xffffffffu // no body, no shape, no particle
+#define MOTE_NONE 0xffffffffu // no body, no collider, no particle
 
 // ---- The world ---------------------------------------------------------------------------------------------
 
@@ -376,9 +376,9 @@ typedef struct MoteColliderId {
 } MoteColliderId;
 
 // Colliders collide with every particle, in the order in which they were added. `id` may be NULL.
-MOTE_API MoteResult mote_world_add_collider(MoteWorld *world, const MoteShape *collider, MoteColliderId *id);
+MOTE_API MoteResult mote_world_add_collider(MoteWorld *world, const MoteCollider *collider, MoteColliderId *id);
 // Other poses, sizes or coefficients. One that had a mass and is of the same kind keeps its motion.
-MOTE_API MoteResult mote_world_set_collider(MoteWorld *world, MoteColliderId id, const MoteShape *collider);
+MOTE_API MoteResult mote_world_set_collider(MoteWorld *world, MoteColliderId id, const MoteCollider *collider);
 // The others stay as they are, those with a mass in their motion. The ground may go, too: nothing wakes or is moved.
 MOTE_API MoteResult mote_world_remove_collider(MoteWorld *world, MoteColliderId id);
 MOTE_API bool mote_world_has_collider(const MoteWorld *world, MoteColliderId id);
@@ -386,40 +386,41 @@ MOTE_API bool mote_world_has_collider(const MoteWorld *world, MoteColliderId id)
 MOTE_API uint32_t mote_world_collider_ids(const MoteWorld *world, MoteColliderId *ids, uint32_t capacity);
 // All at once: the world then has these colliders and no others. The first ones keep the ids, and motions, of those
 // that were in their places.
-MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
+MOTE_API MoteResult mote_world_set_colliders(MoteWorld *world, const MoteCollider *colliders, uint32_t count);
 
-typedef struct MoteShapeState {
+typedef struct MoteColliderState {
     MoteColliderId id;
     MoteTransform pose;        // at the end of the last step
     float mass;                // kg; 0: the user moves it, and what follows is 0 but the centre
-    MoteVec3 centre;           // m, of mass; of a shape without one its position
+    MoteVec3 centre;           // m, of mass; of a collider without one its position
     MoteVec3 velocity;         // m/s, of the centre of mass
     MoteVec3 angular_velocity; // rad/s
     MoteVec3 force, torque;    // N and N m about the centre of mass, by particles: the mean over the last step
-} MoteShapeState;
-MOTE_API MoteResult mote_world_read_collider(MoteWorld *world, MoteColliderId id, MoteShapeState *out);
+} MoteColliderState;
+MOTE_API MoteResult mote_world_read_collider(MoteWorld *world, MoteColliderId id, MoteColliderState *out);
 // Fills at most `capacity` rows, in the order of mote_world_collider_ids.
-MOTE_API MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *rows, uint32_t capacity);
-// Gives a collider that has a mass another motion; a NULL pose leaves it where it is.
-MOTE_API MoteResult mote_world_set_shape_motion(MoteWorld *world, MoteColliderId id, const MoteTransform *pose,
-                                                MoteVec3 velocity, MoteVec3 angular_velocity);
+MOTE_API MoteResult mote_world_read_colliders(MoteWorld *world, MoteColliderState *rows, uint32_t capacity);
+// Gives a dynamic collider another motion; a NULL pose leaves it where it is.
+MOTE_API MoteResult mote_world_set_collider_motion(MoteWorld *world, MoteColliderId id, const MoteTransform *pose,
+                                                   MoteVec3 velocity, MoteVec3 angular_velocity);
 
 // Kill volumes remove the particles inside them at each step. Each call replaces those of the last.
-MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
+MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteCollider *volumes, uint32_t count);
 
 typedef struct MoteProbe {
-    MoteVec3 normal; // unit, the way out of the shape
-    float distance;  // m, of the point from the shape's surface; negative where particles must not be
-    uint32_t shape; // the one that is nearest or deepest: its place among mote_world_collider_ids; MOTE_NONE: no shapes
+    MoteVec3 normal;   // unit, the way out of the collider
+    float distance;    // m, of the point from the collider's surface; negative where particles must not be
+    uint32_t collider; // the one that is nearest or deepest: its place among mote_world_collider_ids; MOTE_NONE: no
+                       // colliders
 } MoteProbe;
-// How far each of `count` points is from the shapes where their `to` poses, or for those with a mass the last step, put
-// them. Beyond the band of a field its distance is that of the band.
+// How far each of `count` points is from the colliders where their `to` poses, or for those with a mass the last step,
+// put them. Beyond the band of a field its distance is that of the band.
 MOTE_API MoteResult mote_world_probe(MoteWorld *world, const MoteVec3 *points, uint32_t count, MoteProbe *out);
 
 // ---- Hulls and fields of a world ---------------------------------------------------------------------------
 
-// Hulls and fields, for shapes to refer to by the number that comes back in *out. A world has them until it is
-// destroyed, or all fields at once until they are cleared, which also drops every shape and volume.
+// Hulls and fields, for colliders to refer to by the number that comes back in *out. A world has them until it is
+// destroyed, or all fields at once until they are cleared, which also drops every collider and volume.
 MOTE_API MoteResult mote_world_add_hull(MoteWorld *world, const MoteVec3 *points, uint32_t count, uint32_t *out);
 MOTE_API MoteResult mote_world_add_field(MoteWorld *world, const MoteField *field, uint32_t *out);
 // Another field under the same number: the next pose of an animated mesh.
@@ -642,17 +643,17 @@ MOTE_API MoteResult mote_world_cast_rays(MoteWorld *world, const MoteRay *rays, 
 
 // Which particles are in each of `count` volumes, by their centres: `counts` gets how many, and `ids` `capacity` a
 // volume, ascending. Of more than `capacity` there are some of them, the same ones every time.
-MOTE_API MoteResult mote_world_overlap(MoteWorld *world, const MoteShape *volumes, uint32_t count, uint32_t *counts,
+MOTE_API MoteResult mote_world_overlap(MoteWorld *world, const MoteCollider *volumes, uint32_t count, uint32_t *counts,
                                        uint32_t *ids, uint32_t capacity);
 
 // ---- Forces ------------------------------------------------------------------------------------------------
 
 typedef enum MoteForceKind {
-    MOTE_FORCE_DENSITY, // of density constraints
-    MOTE_FORCE_PAIRS,   // of contacts between particles, friction included
-    MOTE_FORCE_SHAPES,  // of contacts with shapes, friction included
-    MOTE_FORCE_BODIES,  // of shape matching
-    MOTE_FORCE_SPRINGS, // of springs
+    MOTE_FORCE_DENSITY,   // of density constraints
+    MOTE_FORCE_PAIRS,     // of contacts between particles, friction included
+    MOTE_FORCE_COLLIDERS, // of contacts with colliders, friction included
+    MOTE_FORCE_BODIES,    // of shape matching
+    MOTE_FORCE_SPRINGS,   // of springs
     MOTE_FORCE_COUNT
 } MoteForceKind;
 
@@ -705,13 +706,13 @@ MOTE_API MoteResult mote_world_write_channel(MoteWorld *world, const char *name,
 
 // What every step looks for on the device. A healthy simulation has gained a small share of `energy` and nothing else.
 typedef struct MoteWatch {
-    double energy;       // J, of all particles above the lowest, and at least what lifts them by a smoothing radius
-    double gained;       // J, that constraints have made out of nothing in the last second or so
-    uint32_t gainer;     // id of a particle near which that was, or MOTE_NONE: by colliders that have a mass
-    uint32_t escaped;    // particles outside the bounds after the last step
-    uint32_t escaped_id; // of one of them
-    uint32_t squeezed; // particles that shapes still pushed to and fro when the last step ended; of rigid bodies, those
-                       // that were still inside one
+    double energy;        // J, of all particles above the lowest, and at least what lifts them by a smoothing radius
+    double gained;        // J, that constraints have made out of nothing in the last second or so
+    uint32_t gainer;      // id of a particle near which that was, or MOTE_NONE: by dynamic colliders
+    uint32_t escaped;     // particles outside the bounds after the last step
+    uint32_t escaped_id;  // of one of them
+    uint32_t squeezed;    // particles that colliders still pushed to and fro when the last step ended; of rigid bodies,
+                          // those that were still inside one
     uint32_t squeezed_id; // of one of them
 } MoteWatch;
 // Where particles should be: those outside are counted. Without a call, anywhere.
@@ -725,15 +726,15 @@ typedef struct MoteStatistics {
     uint64_t removed;          // by kill volumes and mote_world_remove_particles, since creation
     double density_error_mean; // mean of max(density / rest - 1, 0) over fluid particles
     double density_error_max;
-    double density_mean;          // mean of density / rest, surface included
-    double kinetic_energy;        // J
-    double potential_energy;      // J, against gravity, from the origin
-    double momentum[3];           // kg m/s
-    double angular_momentum[3];   // kg m^2/s, about the origin
-    double mass;                  // kg, of the particles that can move
-    double centre_of_mass[3];     // m
-    double lowest[3], highest[3]; // m, bounding box of the particles
-    double neighbours_mean;       // of the last step
+    double density_mean;                 // mean of density / rest, surface included
+    double kinetic_energy;               // J
+    double potential_energy;             // J, against gravity, from the origin
+    double momentum[3];                  // kg m/s
+    double angular_momentum[3];          // kg m^2/s, about the origin
+    double mass;                         // kg, of the particles that can move
+    double centre_of_mass[3];            // m
+    double bounds_min[3], bounds_max[3]; // m, bounding box of the particles
+    double neighbours_mean;              // of the last step
     uint32_t neighbours_max;
     uint64_t memory_bytes; // all solver buffers, capacity included
 } MoteStatistics;

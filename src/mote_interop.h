@@ -57,15 +57,15 @@ typedef struct MoteArray {
 
 // Every array of a MoteRenderView as X(name), for programs that copy all of them. What the world has none of is empty.
 #define MOTE_RENDER_ARRAYS(X)                                                                                          \
-    X(positions)         /* vec4: x, y, z, inverse mass */                                                             \
-    X(velocities)        /* vec4: x, y, z, density over rest density */                                                \
-    X(ids)               /* uint */                                                                                    \
-    X(phases)            /* uint: MOTE_PHASE_* */                                                                      \
-    X(neighbour_counts)  /* uint, the particle itself not counted */                                                   \
-    X(neighbour_starts)  /* uint, in blocks of 8 entries of `neighbours` */                                            \
-    X(neighbours)        /* uint, indices of particles: of those nearer than `support` when the step searched */       \
-    X(handles)           /* uint a particle: its row of the member table; others are no members */                     \
-    X(handle_slots)      /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */   \
+    X(positions)        /* vec4: x, y, z, inverse mass */                                                              \
+    X(velocities)       /* vec4: x, y, z, density over rest density */                                                 \
+    X(ids)              /* uint */                                                                                     \
+    X(phases)           /* uint: MOTE_PHASE_* */                                                                       \
+    X(neighbour_counts) /* uint, the particle itself not counted */                                                    \
+    X(neighbour_starts) /* uint, in blocks of 8 entries of `neighbours` */                                             \
+    X(neighbours)   /* uint, indices of particles: of those nearer than `smoothing_radius` when the step searched */   \
+    X(handles)      /* uint a particle: its row of the member table; others are no members */                          \
+    X(handle_slots) /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */        \
     X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
     X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
 
@@ -79,21 +79,22 @@ typedef struct MoteRenderView {
     uint64_t layout;       // never the same for two worlds
     uint32_t particle_count;
     uint32_t dimensions;
-    float spacing, support;   // m
-    MoteVec3 lowest, highest; // m, corners of the box around the particles
-    bool has_liquid;          // whether there can be particles of MOTE_KIND_LIQUID
-    bool has_solids;          // whether there can be particles of other kinds
-    float solid_radius;       // m, of a solid particle: half the distance that contacts keep
-    uint32_t member_count;    // of bodies, in a table whose rows stay what they are while the particles change places
-    uint32_t cluster_count;   // of bodies
-    MoteTimeline *timeline;   // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
+    float spacing, smoothing_radius; // m
+    MoteVec3 bounds_min, bounds_max; // m, corners of the box around the particles
+    bool has_liquid;                 // whether there can be particles of MOTE_KIND_LIQUID
+    bool has_solids;                 // whether there can be particles of other kinds
+    float solid_radius;              // m, of a solid particle: half the distance that contacts keep
+    uint32_t member_count;  // of bodies, in a table whose rows stay what they are while the particles change places
+    uint32_t cluster_count; // of bodies
+    MoteTimeline *timeline; // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
 #define MOTE_RENDER_ARRAY(name) MoteArray name;
     MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)
 #undef MOTE_RENDER_ARRAY
 } MoteRenderView;
 
 // Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went
-// or were written, or the support changed), finds them for the present positions; the run goes on as without it.
+// or were written, or the smoothing radius changed), finds them for the present positions; the run goes on as without
+// it.
 MOTE_API MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out);
 // The same without waiting, where the world and the renderer whose memory it uses have a timeline. Work of the world
 // that follows waits for the timeline's last value on the device, before it writes to the arrays.

@@ -121,12 +121,12 @@ typedef struct MoteLiquidLook {
 typedef enum MoteSkyKind { MOTE_SKY_ANALYTIC, MOTE_SKY_IMAGE, MOTE_SKY_COLOR } MoteSkyKind;
 typedef struct MoteSkyLook {
     MoteSkyKind kind;
-    const char *image;   // file of an equirectangular sky, .hdr, .exr or .png; NULL or "" without one
-    float image_turn;    // degrees about y
-    MoteVec3 color;      // of a sky of one colour
-    float brightness;    // times the sky's radiance
-    float sun_elevation; // degrees above the horizon
-    float sun_azimuth;   // degrees about y, 0 from +z, 90 from +x
+    const char *image;    // file of an equirectangular sky, .hdr, .exr or .png; NULL or "" without one
+    float image_rotation; // degrees about y
+    MoteVec3 color;       // of a sky of one colour
+    float brightness;     // times the sky's radiance
+    float sun_elevation;  // degrees above the horizon
+    float sun_azimuth;    // degrees about y, 0 from +z, 90 from +x
     MoteVec3 sun_color;
     float sun_brightness; // irradiance on a surface that faces it, before sun_color
     float sun_size;       // degrees, its diameter, which also softens shadows
@@ -173,13 +173,13 @@ typedef enum MoteLook {
     MOTE_LOOK_HIDDEN,
 } MoteLook;
 
-typedef struct MoteRenderShape {
-    MoteShape shape; // drawn at its pose `to`
+typedef struct MoteRenderCollider {
+    MoteCollider collider; // drawn at its pose `to`
     MoteLook look;
     uint32_t material; // row of MoteRenderScene.materials
-} MoteRenderShape;
+} MoteRenderCollider;
 // mote_default_collider(), solid, of the first material.
-MOTE_API MoteRenderShape mote_default_render_collider(void);
+MOTE_API MoteRenderCollider mote_default_render_collider(void);
 
 // A surface to be seen, given to the renderer once (mote_renderer_set_meshes) and drawn by as many instances as there
 // are of it. Arrays belong to the caller, and may go after the call.
@@ -233,8 +233,8 @@ typedef struct MoteRenderScene {
     MotePictureLook picture;
     const MoteRenderMaterial *materials; // by phase group, or by group_materials; beyond them is the last one
     uint32_t material_count;
-    const MoteRenderShape *shapes;
-    uint32_t shape_count;
+    const MoteRenderCollider *colliders;
+    uint32_t collider_count;
     const uint32_t *group_materials; // row of `materials` a phase group; NULL: a group is its own row
     uint32_t group_count;            // a group beyond them has the last one's
     const MoteRenderInstance *instances;
@@ -243,7 +243,7 @@ typedef struct MoteRenderScene {
     uint32_t pose_count;
 } MoteRenderScene;
 
-// The defaults of every section above, camera included; no shapes, one material (water).
+// The defaults of every section above, camera included; no colliders, one material (water).
 MOTE_API MoteRenderScene mote_default_render_scene(void);
 
 // Replaces the meshes that instances name. A mesh that cannot be drawn is an error that says why, and then the renderer

@@ -154,12 +154,12 @@ static inline MoteVec3 random_in_box(MoteVec3 centre, float half)
 // ---- Worlds ----
 
 // A step with these settings moves nothing that is at rest: it sorts, lists neighbours and measures densities.
-static inline MoteSettings measuring_settings(uint32_t dimensions, float spacing, float support_ratio)
+static inline MoteSettings measuring_settings(uint32_t dimensions, float spacing, float smoothing_radius_ratio)
 {
     MoteSettings settings = mote_default_settings();
     settings.dimensions = dimensions;
     settings.spacing = spacing;
-    settings.support_ratio = support_ratio;
+    settings.smoothing_radius_ratio = smoothing_radius_ratio;
     settings.iterations = 0;
     settings.stabilization_iterations = 0;
     settings.gravity = (MoteVec3){0, 0, 0};
@@ -256,7 +256,7 @@ static inline void *download_copy(MoteWorld *world, const void *address, size_t 
     return copy;
 }
 
-// ---- Shapes ----
+// ---- Colliders ----
 
 static inline MoteQuaternion turn(MoteVec3 unit_axis, float radians)
 {
@@ -277,25 +277,25 @@ static inline MoteColliderId collider_id(const MoteWorld *world, uint32_t row)
 // Gives it another motion where it is.
 static inline MoteResult set_motion(MoteWorld *world, uint32_t row, MoteVec3 velocity, MoteVec3 angular_velocity)
 {
-    return mote_world_set_shape_motion(world, collider_id(world, row), NULL, velocity, angular_velocity);
+    return mote_world_set_collider_motion(world, collider_id(world, row), NULL, velocity, angular_velocity);
 }
 
-// A shape that does not move, without friction and restitution.
-static inline MoteShape still_shape(MoteShapeKind kind, MoteVec3 position, MoteVec3 half_size, float radius)
+// A collider that does not move, without friction and restitution.
+static inline MoteCollider still_collider(MoteColliderKind kind, MoteVec3 position, MoteVec3 half_size, float radius)
 {
-    MoteShape shape = mote_default_collider();
-    shape.kind = kind;
-    shape.half_size = half_size;
-    shape.radius = radius;
-    shape.from.position = shape.to.position = position;
-    return shape;
+    MoteCollider collider = mote_default_collider();
+    collider.kind = kind;
+    collider.half_size = half_size;
+    collider.radius = radius;
+    collider.from.position = collider.to.position = position;
+    return collider;
 }
 
-static inline MoteShape box_container(MoteVec3 centre, MoteVec3 half_size)
+static inline MoteCollider box_container(MoteVec3 centre, MoteVec3 half_size)
 {
-    MoteShape shape = still_shape(MOTE_SHAPE_BOX, centre, half_size, 0.0f);
-    shape.inside_out = true;
-    return shape;
+    MoteCollider collider = still_collider(MOTE_COLLIDER_BOX, centre, half_size, 0.0f);
+    collider.inside_out = true;
+    return collider;
 }
 
 // Water at one end of a tank, its corner at the origin, that is one spacing deeper than the block's nz: columns
@@ -304,21 +304,21 @@ static inline uint32_t build_dam_break(MoteWorld *world, uint32_t nx, uint32_t n
 {
     const float d = mote_world_settings(world).spacing;
     const MoteVec3 half = {0.5f * d * (float)(3 * nx), 0.5f * d * (float)(2 * ny), 0.5f * d * (float)(nz + 1)};
-    const MoteShape tank = box_container(half, half);
-    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    const MoteCollider tank = box_container(half, half);
+    expect_ok(mote_world_set_colliders(world, &tank, 1));
     return add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, nx, ny, nz);
 }
 
 // ---- Neighbours by brute force ----
 
 // The particles nearer than the support to particle i, itself excluded, ascending, in the solver's own arithmetic.
-static inline uint32_t brute_force_neighbours(const vec4 *points, uint32_t count, float squared_support, uint32_t i,
-                                              uint32_t *list)
+static inline uint32_t brute_force_neighbours(const vec4 *points, uint32_t count, float smoothing_radius_squared,
+                                              uint32_t i, uint32_t *list)
 {
     uint32_t found = 0;
     for (uint32_t j = 0; j < count; j++) {
         const float x = points[i].x - points[j].x, y = points[i].y - points[j].y, z = points[i].z - points[j].z;
-        if (x * x + y * y + z * z < squared_support && j != i) {
+        if (x * x + y * y + z * z < smoothing_radius_squared && j != i) {
             list[found++] = j;
         }
     }

@@ -22,15 +22,15 @@ typedef struct ReferenceLiquid {
     double before[REFERENCE_LIMIT];  // the same when the step began
 } ReferenceLiquid;
 
-static inline double reference_support(const MoteSettings *settings)
+static inline double reference_smoothing_radius(const MoteSettings *settings)
 {
-    return (double)settings->spacing * (double)settings->support_ratio;
+    return (double)settings->spacing * (double)settings->smoothing_radius_ratio;
 }
 
 // Poly6 with its norm (Mueller 2003; in 2D the one that integrates to 1).
 static inline double reference_poly6(const MoteSettings *settings, double r)
 {
-    const double pi = acos(-1.0), h = reference_support(settings);
+    const double pi = acos(-1.0), h = reference_smoothing_radius(settings);
     const double norm = settings->dimensions == 2 ? 4.0 / (pi * pow(h, 8)) : 315.0 / (64.0 * pi * pow(h, 9));
     return r < h ? norm * pow(h * h - r * r, 3) : 0.0;
 }
@@ -38,7 +38,7 @@ static inline double reference_poly6(const MoteSettings *settings, double r)
 // The slope of Spiky along the distance: never positive.
 static inline double reference_spiky_slope(const MoteSettings *settings, double r)
 {
-    const double pi = acos(-1.0), h = reference_support(settings);
+    const double pi = acos(-1.0), h = reference_smoothing_radius(settings);
     const double norm = settings->dimensions == 2 ? 30.0 / (pi * pow(h, 5)) : 45.0 / (pi * pow(h, 6));
     return r < h ? -norm * (h - r) * (h - r) : 0.0;
 }
@@ -52,7 +52,7 @@ typedef struct ReferenceRest {
 static inline ReferenceRest reference_rest(const MoteSettings *settings)
 {
     ReferenceRest rest = {0};
-    const int reach = 1 + (int)settings->support_ratio, depth = settings->dimensions == 2 ? 0 : reach;
+    const int reach = 1 + (int)settings->smoothing_radius_ratio, depth = settings->dimensions == 2 ? 0 : reach;
     for (int i = -reach; i <= reach; i++) {
         for (int j = -reach; j <= reach; j++) {
             for (int k = -depth; k <= depth; k++) {
@@ -81,7 +81,7 @@ static inline double reference_offset(const ReferenceLiquid *liquid, uint32_t i,
 static inline bool reference_are_neighbours(const ReferenceLiquid *liquid, uint32_t i, uint32_t j)
 {
     double offset[3];
-    return i != j && reference_offset(liquid, i, j, offset) < reference_support(&liquid->settings);
+    return i != j && reference_offset(liquid, i, j, offset) < reference_smoothing_radius(&liquid->settings);
 }
 
 static inline uint32_t reference_neighbours(const ReferenceLiquid *liquid, uint32_t i)
@@ -116,14 +116,14 @@ static inline void reference_measure_density(ReferenceLiquid *liquid)
 }
 
 // The inverse mass of the lightest particle of a constraint, which its denominator at rest is that of: those in the
-// outer half of the squared support count less the farther they are.
+// outer half of the squared smoothing radius count less the farther they are.
 static inline double reference_lightest(const ReferenceLiquid *liquid, uint32_t i)
 {
     const double own = liquid->inverse_mass[i];
     double lightest = own;
     for (uint32_t j = 0; j < liquid->count; j++) {
         double offset[3];
-        const double part = reference_offset(liquid, i, j, offset) / reference_support(&liquid->settings);
+        const double part = reference_offset(liquid, i, j, offset) / reference_smoothing_radius(&liquid->settings);
         const double share = fmax(fmin(2.0 - 2.0 * part * part, 1.0), 0.0);
         lightest = fmax(lightest, own + share * (liquid->inverse_mass[j] - own));
     }
@@ -158,7 +158,7 @@ static inline double reference_artificial_pressure(const ReferenceLiquid *liquid
     const MoteSettings *s = &liquid->settings;
     const double lightest = fmax(liquid->inverse_mass[i], liquid->inverse_mass[j]);
     const double k = (double)s->artificial_pressure / (rest->squared_gradients * lightest);
-    const double dq = (double)s->artificial_pressure_distance * reference_support(s);
+    const double dq = (double)s->artificial_pressure_distance * reference_smoothing_radius(s);
     double offset[3];
     const double r = reference_offset(liquid, i, j, offset);
     return -k * pow(reference_poly6(s, r) / reference_poly6(s, dq), s->artificial_pressure_power);
@@ -194,7 +194,8 @@ static inline void reference_corrections(ReferenceLiquid *liquid, double correct
             scale /= 1.0 + reference_neighbours(liquid, i);
         }
         const double length = scale * sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
-        const double limit = s->max_correction > 0.0f ? (double)s->max_correction * reference_support(s) : 1e30;
+        const double limit =
+            s->max_correction > 0.0f ? (double)s->max_correction * reference_smoothing_radius(s) : 1e30;
         for (int a = 0; a < 3; a++) {
             corrections[i][a] = sum[a] * scale * (length > limit ? limit / length : 1.0);
         }
@@ -263,7 +264,7 @@ static inline double reference_length(const double v[3])
 static inline void reference_confinement(const ReferenceLiquid *liquid, double accelerations[][3])
 {
     const MoteSettings *s = &liquid->settings;
-    const double rest = reference_rest(s).number_density, h = reference_support(s);
+    const double rest = reference_rest(s).number_density, h = reference_smoothing_radius(s);
     double vorticity[REFERENCE_LIMIT][3];
     reference_vorticity(liquid, vorticity);
     for (uint32_t i = 0; i < liquid->count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ray_fixture.h - what the tests of the drawn scene share: shapes in closed form, the rays of a picture's pixels,
+// ray_fixture.h - what the tests of the drawn scene share: colliders in closed form, the rays of a picture's pixels,
 // worlds without liquid.
 #ifndef MOTE_TESTS_RAY_FIXTURE_H
 #define MOTE_TESTS_RAY_FIXTURE_H
@@ -48,43 +48,43 @@ static inline Vector turn(MoteQuaternion q, Vector v, bool back)
     return add(v, 2.0, cross(axis, t));
 }
 
-// ---- Shapes in closed form ----
+// ---- Colliders in closed form ----
 
 // Signed distance from a point to a box, sphere or capsule.
-static inline double distance_to(const MoteShape *shape, Vector point)
+static inline double distance_to(const MoteCollider *collider, Vector point)
 {
-    const Vector p = turn(shape->to.rotation, add(point, -1.0, vector(shape->to.position)), true);
-    const Vector h = shape->kind == MOTE_SHAPE_BOX       ? vector(shape->half_size)
-                     : shape->kind == MOTE_SHAPE_CAPSULE ? (Vector){0, shape->half_size.y, 0}
-                                                         : (Vector){0, 0, 0};
+    const Vector p = turn(collider->to.rotation, add(point, -1.0, vector(collider->to.position)), true);
+    const Vector h = collider->kind == MOTE_COLLIDER_BOX       ? vector(collider->half_size)
+                     : collider->kind == MOTE_COLLIDER_CAPSULE ? (Vector){0, collider->half_size.y, 0}
+                                                               : (Vector){0, 0, 0};
     const Vector q = {fabs(p.x) - h.x, fabs(p.y) - h.y, fabs(p.z) - h.z};
     const Vector out = {fmax(q.x, 0), fmax(q.y, 0), fmax(q.z, 0)};
-    const double radius = shape->kind == MOTE_SHAPE_BOX ? 0.0 : shape->radius;
+    const double radius = collider->kind == MOTE_COLLIDER_BOX ? 0.0 : collider->radius;
     return sqrt(dot(out, out)) + fmin(fmax(q.x, fmax(q.y, q.z)), 0.0) - radius;
 }
 
-// Where a ray of unit direction first meets a shape from outside, or leaves it if `far_side`; infinite if it misses.
-// The shapes are convex: the nearest approach is found first, then the surface between two points by bisection.
-static inline double ray_hit(const MoteShape *shape, Vector origin, Vector direction, bool far_side)
+// Where a ray of unit direction first meets a collider from outside, or leaves it if `far_side`; infinite if it misses.
+// The colliders are convex: the nearest approach is found first, then the surface between two points by bisection.
+static inline double ray_hit(const MoteCollider *collider, Vector origin, Vector direction, bool far_side)
 {
-    const double reach =
-        2.0 + sqrt(dot(add(origin, -1.0, vector(shape->to.position)), add(origin, -1.0, vector(shape->to.position))));
+    const double reach = 2.0 + sqrt(dot(add(origin, -1.0, vector(collider->to.position)),
+                                        add(origin, -1.0, vector(collider->to.position))));
     double low = 0.0, high = reach;
-    for (int i = 0; i < 70; i++) { // the distance along a ray to a convex shape has one minimum
+    for (int i = 0; i < 70; i++) { // the distance along a ray to a convex collider has one minimum
         const double a = low + (high - low) / 3.0, b = high - (high - low) / 3.0;
-        if (distance_to(shape, add(origin, a, direction)) < distance_to(shape, add(origin, b, direction))) {
+        if (distance_to(collider, add(origin, a, direction)) < distance_to(collider, add(origin, b, direction))) {
             high = b;
         } else {
             low = a;
         }
     }
-    if (distance_to(shape, add(origin, low, direction)) > 0.0) {
+    if (distance_to(collider, add(origin, low, direction)) > 0.0) {
         return INFINITY;
     }
     double outside = far_side ? reach : 0.0, inside = low;
     for (int i = 0; i < 50; i++) {
         const double middle = 0.5 * (outside + inside);
-        if (distance_to(shape, add(origin, middle, direction)) > 0.0) {
+        if (distance_to(collider, add(origin, middle, direction)) > 0.0) {
             outside = middle;
         } else {
             inside = middle;
@@ -93,10 +93,10 @@ static inline double ray_hit(const MoteShape *shape, Vector origin, Vector direc
     return inside;
 }
 
-static inline MoteRenderShape solid(uint32_t kind, MoteVec3 position, MoteQuaternion rotation)
+static inline MoteRenderCollider solid(uint32_t kind, MoteVec3 position, MoteQuaternion rotation)
 {
-    return (MoteRenderShape){
-        .shape = {.kind = kind, .half_size = {0.3f, 0.2f, 0.45f}, .radius = 0.25f, .to = {position, rotation}},
+    return (MoteRenderCollider){
+        .collider = {.kind = kind, .half_size = {0.3f, 0.2f, 0.45f}, .radius = 0.25f, .to = {position, rotation}},
         .look = MOTE_LOOK_SOLID};
 }
 
@@ -180,8 +180,8 @@ static inline MoteRenderScene make_sunlit_ground(MoteVec3 eye, MoteVec3 target)
     return scene;
 }
 
-// How many of the sun's rays towards places within `margin` of a point of the ground a shape keeps, of 16.
-static inline int rays_kept(const MoteShape *shape, Vector point, Vector sun, double sun_slope, double margin)
+// How many of the sun's rays towards places within `margin` of a point of the ground a collider keeps, of 16.
+static inline int rays_kept(const MoteCollider *collider, Vector point, Vector sun, double sun_slope, double margin)
 {
     const Vector side = unit(cross((Vector){0, 1, 0}, sun)), above = cross(sun, side);
     int kept = 0;
@@ -189,7 +189,7 @@ static inline int rays_kept(const MoteShape *shape, Vector point, Vector sun, do
         const double angle = 2.0 * PI * i / 16.0;
         const Vector off = add(add((Vector){0, 0, 0}, cos(angle), side), sin(angle), above);
         const Vector ray = unit(add(sun, sun_slope, off));
-        kept += isfinite(ray_hit(shape, add(point, margin, off), ray, false)) ? 1 : 0;
+        kept += isfinite(ray_hit(collider, add(point, margin, off), ray, false)) ? 1 : 0;
     }
     return kept;
 }

@@ -51,12 +51,12 @@ static inline void end_renderer(MoteRenderer *renderer)
 }
 
 // Particles at rest at these points; spacing in metres.
-static inline MoteWorld *make_world(const char *backend, MoteSharedMemory *shared, float spacing, float support_ratio,
-                                    const MoteVec3 *points, uint32_t count)
+static inline MoteWorld *make_world(const char *backend, MoteSharedMemory *shared, float spacing,
+                                    float smoothing_radius_ratio, const MoteVec3 *points, uint32_t count)
 {
     MoteSettings settings = mote_default_settings();
     settings.spacing = spacing;
-    settings.support_ratio = support_ratio;
+    settings.smoothing_radius_ratio = smoothing_radius_ratio;
     MoteWorld *world;
     MUST(mote_world_create(&settings, &(MoteBackendOptions){.backend = backend, .shared_memory = shared}, &world));
     MUST(mote_world_add_particles(

@@ -9,7 +9,7 @@ static inline MoteSettings solid_settings(float spacing)
 {
     MoteSettings settings = mote_default_settings();
     settings.spacing = spacing;
-    settings.support_ratio = 1.6f;
+    settings.smoothing_radius_ratio = 1.6f;
     settings.iterations = 4;
     settings.substeps = 1;
     return settings;
@@ -84,18 +84,18 @@ static inline MoteBodyState body_state(MoteWorld *world, uint32_t number)
 }
 
 // A plane through the origin, turned about z.
-static inline MoteShape sloped_plane(double angle, float friction)
+static inline MoteCollider sloped_plane(double angle, float friction)
 {
     const MoteQuaternion q = turn_about((MoteVec3){0, 0, 1}, angle);
-    return (MoteShape){.kind = MOTE_SHAPE_PLANE,
-                       .from.rotation = q,
-                       .to.rotation = q,
-                       .static_friction = friction,
-                       .kinetic_friction = friction};
+    return (MoteCollider){.kind = MOTE_COLLIDER_PLANE,
+                          .from.rotation = q,
+                          .to.rotation = q,
+                          .static_friction = friction,
+                          .kinetic_friction = friction};
 }
 
 // The ground at y = 0.
-static inline MoteShape flat_ground(float friction)
+static inline MoteCollider flat_ground(float friction)
 {
     return sloped_plane(0.0, friction);
 }

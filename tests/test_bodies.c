@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_bodies.c - rigid and soft bodies by themselves and against shapes: momentum in free flight, degenerate bodies,
-// friction on a ramp, bending, plasticity.
+// test_bodies.c - rigid and soft bodies by themselves and against colliders: momentum in free flight, degenerate
+// bodies, friction on a ramp, bending, plasticity.
 #define VULKAN_VALIDATE false // many steps
 #include "solid_fixture.h"
 
@@ -155,8 +155,8 @@ static void degenerate_bodies_rest(void **state)
         MoteSettings settings = solid_settings(d);
         settings.sleep_speed = 0.03f; // less than gravity gives in a step: what floats cannot sleep
         MoteWorld *world = make_world(*state, &settings);
-        const MoteShape plane = flat_ground(0.5f);
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        const MoteCollider plane = flat_ground(0.5f);
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
         MoteVec3 points[9];
         uint32_t count = 0;
         const MoteQuaternion tilt = turn_about((MoteVec3){0.6f, 0, 0.8f}, 0.7);
@@ -172,10 +172,10 @@ static void degenerate_bodies_rest(void **state)
         run(world, 3.0, 120.0);
         const double speed = fastest(world);
         const MoteStatistics end = read_statistics(world);
-        print_message("%u particles: lie between %.5f and %.5f m (margin %.3f), speed %.2g m/s\n", count, end.lowest[1],
-                      end.highest[1], 0.05, speed);
-        expect_near(end.lowest[1], 0.05, 0.01 * (double)d, "lowest");
-        expect_near(end.highest[1], 0.05, 0.02 * (double)d, "highest");
+        print_message("%u particles: lie between %.5f and %.5f m (margin %.3f), speed %.2g m/s\n", count,
+                      end.bounds_min[1], end.bounds_max[1], 0.05, speed);
+        expect_near(end.bounds_min[1], 0.05, 0.01 * (double)d, "lowest");
+        expect_near(end.bounds_max[1], 0.05, 0.02 * (double)d, "highest");
         assert_true(speed < 0.01);
         mote_world_destroy(world);
     }
@@ -190,8 +190,9 @@ static double sag(void **state, float cluster_spacing)
     MoteSettings settings = solid_settings(d);
     settings.damping = 2.0f;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape block = still_shape(MOTE_SHAPE_BOX, (MoteVec3){0, -0.5f, 0}, (MoteVec3){0.3f, 0.5f, 1}, 0.0f);
-    expect_ok(mote_world_set_shapes(world, &block, 1));
+    const MoteCollider block =
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0, -0.5f, 0}, (MoteVec3){0.3f, 0.5f, 1}, 0.0f);
+    expect_ok(mote_world_set_colliders(world, &block, 1));
     const TestBox beam = {20,
                           2,
                           2,
@@ -246,10 +247,10 @@ static double press(void **state, float yield, uint32_t *spheres)
     for (int step = 0; step < 480; step++) {
         const float begin = step < 120 ? 0.65f - 0.25f * (float)step / 120.0f : 0.4f;
         const float end = step < 120 ? 0.65f - 0.25f * (float)(step + 1) / 120.0f : 0.4f;
-        MoteShape shapes[] = {flat_ground(0.5f), flat_ground(0.0f)};
-        shapes[1].from = (MoteTransform){{0, begin, 0}, {0, 0, 1, 0}};
-        shapes[1].to = (MoteTransform){{0, end, 0}, {0, 0, 1, 0}};
-        expect_ok(mote_world_set_shapes(world, shapes, step < 240 ? 2 : 1));
+        MoteCollider colliders[] = {flat_ground(0.5f), flat_ground(0.0f)};
+        colliders[1].from = (MoteTransform){{0, begin, 0}, {0, 0, 1, 0}};
+        colliders[1].to = (MoteTransform){{0, end, 0}, {0, 0, 1, 0}};
+        expect_ok(mote_world_set_colliders(world, colliders, step < 240 ? 2 : 1));
         run_steps(world, 1, dt);
     }
     fastest(world);
@@ -262,7 +263,7 @@ static double press(void **state, float yield, uint32_t *spheres)
     }
     free(fields);
     mote_world_destroy(world);
-    return (after.highest[1] - after.lowest[1]) / 0.5;
+    return (after.bounds_max[1] - after.bounds_min[1]) / 0.5;
 }
 
 static void plastic_bodies_keep_their_dents(void **state)
@@ -287,8 +288,8 @@ static double ramp_run(void **state, double angle, double mu, double rate, doubl
     MoteWorld *world = make_world(*state, &settings);
     const MoteMaterial material = {.static_friction = (float)mu, .kinetic_friction = (float)mu};
     expect_ok(mote_world_set_materials(world, &material, 1));
-    const MoteShape plane = sloped_plane(angle, (float)mu);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = sloped_plane(angle, (float)mu);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     const MoteQuaternion q = turn_about((MoteVec3){0, 0, 1}, angle);
     const float lift = 0.05f * 4.0f;
     const MoteVec3 centre = turned(q, (MoteVec3){0, lift, 0});
@@ -342,9 +343,9 @@ static void a_box_bounces(void **state)
     const float e = 0.7f;
     MoteSettings settings = solid_settings(0.1f);
     MoteWorld *world = make_world(*state, &settings);
-    MoteShape plane = flat_ground(0.3f);
+    MoteCollider plane = flat_ground(0.3f);
     plane.restitution = e;
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     const TestBox box = {4, 4, 4, 0.1f, {0, 1.2f, 0}, no_turn, true, {.mass = 1.0f, .stiffness = 1.0f}};
     add_box(world, &box);
     double top = 0.0, spin = 0.0;

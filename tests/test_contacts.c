@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Contacts against their formulas: the gap that is kept from every kind of shape, the speed below which nothing
+// Contacts against their formulas: the gap that is kept from every kind of collider, the speed below which nothing
 // bounces, what holds a body from step to step, and heights of stacks.
 #define VULKAN_VALIDATE false // many worlds
 #include "solid_fixture.h"
@@ -11,7 +11,7 @@ static const double GRAVITY = 9.81;
 
 // ---- Gaps ----
 
-enum { KINDS = 6 }; // MOTE_SHAPE_*
+enum { KINDS = 6 }; // MOTE_COLLIDER_*
 
 static const char *const kind_names[KINDS] = {"plane", "box", "sphere", "capsule", "hull", "field"};
 
@@ -25,31 +25,31 @@ static uint32_t box_corners(MoteVec3 corners[8])
     return 8;
 }
 
-// A shape about the origin whose surface is at y = 0.4 and, but for a plane, at y = -0.4.
-static MoteShape make_shape(MoteWorld *world, uint32_t kind, bool container)
+// A collider about the origin whose surface is at y = 0.4 and, but for a plane, at y = -0.4.
+static MoteCollider make_collider(MoteWorld *world, uint32_t kind, bool container)
 {
     const uint32_t triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                     2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
     MoteVec3 corners[8];
     box_corners(corners);
-    MoteShape shape = still_shape(kind, NOWHERE, NOWHERE, 0.0f);
-    shape.inside_out = container && kind != MOTE_SHAPE_FIELD;
+    MoteCollider collider = still_collider(kind, NOWHERE, NOWHERE, 0.0f);
+    collider.inside_out = container && kind != MOTE_COLLIDER_FIELD;
     switch (kind) {
-    case MOTE_SHAPE_PLANE:
-        shape.from.position.y = shape.to.position.y = HALF.y;
+    case MOTE_COLLIDER_PLANE:
+        collider.from.position.y = collider.to.position.y = HALF.y;
         break;
-    case MOTE_SHAPE_BOX:
-        shape.half_size = HALF;
+    case MOTE_COLLIDER_BOX:
+        collider.half_size = HALF;
         break;
-    case MOTE_SHAPE_SPHERE:
-        shape.radius = HALF.y;
+    case MOTE_COLLIDER_SPHERE:
+        collider.radius = HALF.y;
         break;
-    case MOTE_SHAPE_CAPSULE: // upright
-        shape.radius = 0.25f;
-        shape.half_size.y = HALF.y - shape.radius;
+    case MOTE_COLLIDER_CAPSULE: // upright
+        collider.radius = 0.25f;
+        collider.half_size.y = HALF.y - collider.radius;
         break;
-    case MOTE_SHAPE_HULL:
-        expect_ok(mote_world_add_hull(world, corners, 8, &shape.data));
+    case MOTE_COLLIDER_HULL:
+        expect_ok(mote_world_add_hull(world, corners, 8, &collider.data));
         break;
     default: {
         const MoteFieldOptions options = {.positions = corners,
@@ -61,34 +61,34 @@ static MoteShape make_shape(MoteWorld *world, uint32_t kind, bool container)
                                           .mode = container ? MOTE_FIELD_OUTSIDE : MOTE_FIELD_INSIDE};
         MoteField *field = NULL;
         expect_ok(mote_field_create(&options, &field));
-        expect_ok(mote_world_add_field(world, field, &shape.data));
+        expect_ok(mote_world_add_field(world, field, &collider.data));
         mote_field_destroy(field);
     }
     }
-    return shape;
+    return collider;
 }
 
-// A grain that lies on the shape, one that is pressed to it from below, and inside of a container the same: the gap is
-// the margin, to a fiftieth of it.
-static void every_shape_keeps_the_margin(void **state)
+// A grain that lies on the collider, one that is pressed to it from below, and inside of a container the same: the gap
+// is the margin, to a fiftieth of it.
+static void every_collider_keeps_the_margin(void **state)
 {
     for (uint32_t k = 0; k < 4 * KINDS; k++) {
         const uint32_t kind = k % KINDS;
         const bool container = k / KINDS % 2 == 1, below = k / KINDS / 2 == 1;
-        if (kind == MOTE_SHAPE_PLANE && below == container) {
+        if (kind == MOTE_COLLIDER_PLANE && below == container) {
             continue; // a plane has one side: above it, or below it when it is inside out
         }
         MoteSettings settings = solid_settings(D);
         settings.collision_distance = 0.6f;
         const float margin = settings.collision_distance * D;
-        const float side = below ? -1.0f : 1.0f;        // of the shape where the grain is
+        const float side = below ? -1.0f : 1.0f;        // of the collider where the grain is
         const float outward = container ? -side : side; // from the surface to the grain
-        const float surface = kind == MOTE_SHAPE_PLANE ? HALF.y : side * HALF.y;
-        const float towards = kind == MOTE_SHAPE_PLANE ? (container ? -1.0f : 1.0f) : outward;
+        const float surface = kind == MOTE_COLLIDER_PLANE ? HALF.y : side * HALF.y;
+        const float towards = kind == MOTE_COLLIDER_PLANE ? (container ? -1.0f : 1.0f) : outward;
         settings.gravity.y = -(float)GRAVITY * towards;
         MoteWorld *world = make_world(*state, &settings);
-        const MoteShape shape = make_shape(world, kind, container);
-        expect_ok(mote_world_set_shapes(world, &shape, 1));
+        const MoteCollider collider = make_collider(world, kind, container);
+        expect_ok(mote_world_set_colliders(world, &collider, 1));
         const MoteVec3 start = {0, surface + towards * 1.5f * margin, 0};
         const uint32_t id = add_grains(world, &start, NULL, 1, 0);
         run_steps(world, 40, 1.0f / 120.0f);
@@ -103,10 +103,10 @@ static void every_shape_keeps_the_margin(void **state)
 
 // ---- Bounces ----
 
-typedef enum Bouncer { GRAIN_ON_SHAPE, GRAIN_ON_GRAIN, BODY_ON_SHAPE, SHAPE_ON_SHAPE, BOUNCERS } Bouncer;
+typedef enum Bouncer { GRAIN_ON_COLLIDER, GRAIN_ON_GRAIN, BODY_ON_COLLIDER, COLLIDER_ON_COLLIDER, BOUNCERS } Bouncer;
 
-static const char *const bouncer_names[BOUNCERS] = {"a grain on a shape", "a grain on a grain", "a body on a shape",
-                                                    "a dynamic shape on a shape"};
+static const char *const bouncer_names[BOUNCERS] = {"a grain on a collider", "a grain on a grain",
+                                                    "a body on a collider", "a dynamic collider on a collider"};
 
 // The speed upward after a step that ends with an impact at `speed`.
 static double rebound(void **state, Bouncer bouncer, float restitution, float speed, float dt)
@@ -117,9 +117,10 @@ static double rebound(void **state, Bouncer bouncer, float restitution, float sp
     MoteWorld *world = make_world(*state, &settings);
     const MoteMaterial material = {.restitution = restitution, .rolling_friction = 1.0f};
     expect_ok(mote_world_set_materials(world, &material, 1));
-    MoteShape shapes[2] = {flat_ground(0.0f), still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, D, 0}, NOWHERE, D)};
-    shapes[0].restitution = shapes[1].restitution = restitution;
-    shapes[1].mass = 1.0f;
+    MoteCollider colliders[2] = {flat_ground(0.0f),
+                                 still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, D, 0}, NOWHERE, D)};
+    colliders[0].restitution = colliders[1].restitution = restitution;
+    colliders[1].mass = 1.0f;
     const MoteVec3 velocity = {0, -speed + (float)GRAVITY * dt, 0}; // before gravity acts
     const MoteVec3 points[2] = {{0, 0.5f * D, 0}, {0, 1.5f * D, 0}}, velocities[2] = {NOWHERE, velocity};
     const float masses[2] = {0.0f, 1.0f};
@@ -128,25 +129,25 @@ static double rebound(void **state, Bouncer bouncer, float restitution, float sp
     const TestBox box = {2, 2, 2, D, {0, D, 0}, no_turn, true, {.mass = 1.0f, .stiffness = 1.0f, .velocity = velocity}};
     double up = 0.0;
     if (bouncer != GRAIN_ON_GRAIN) {
-        expect_ok(mote_world_set_shapes(world, shapes, bouncer == SHAPE_ON_SHAPE ? 2 : 1));
+        expect_ok(mote_world_set_colliders(world, colliders, bouncer == COLLIDER_ON_COLLIDER ? 2 : 1));
     }
-    if (bouncer == GRAIN_ON_SHAPE) {
+    if (bouncer == GRAIN_ON_COLLIDER) {
         add_grains(world, &points[0], &velocity, 1, 0);
     } else if (bouncer == GRAIN_ON_GRAIN) {
         expect_ok(mote_world_add_particles(world, &pair, NULL));
-    } else if (bouncer == BODY_ON_SHAPE) {
+    } else if (bouncer == BODY_ON_COLLIDER) {
         add_box(world, &box);
     } else {
         expect_ok(set_motion(world, 1, velocity, NOWHERE));
     }
     run_steps(world, 1, dt);
-    if (bouncer == SHAPE_ON_SHAPE) {
-        MoteShapeState states[2];
-        expect_ok(mote_world_read_shapes(world, states, 2));
+    if (bouncer == COLLIDER_ON_COLLIDER) {
+        MoteColliderState states[2];
+        expect_ok(mote_world_read_colliders(world, states, 2));
         up = states[1].velocity.y;
     } else {
-        up = bouncer == BODY_ON_SHAPE ? body_state(world, 0).velocity.y
-                                      : find_particle(world, bouncer == GRAIN_ON_GRAIN).velocity.y;
+        up = bouncer == BODY_ON_COLLIDER ? body_state(world, 0).velocity.y
+                                         : find_particle(world, bouncer == GRAIN_ON_GRAIN).velocity.y;
     }
     mote_world_destroy(world);
     return up;
@@ -185,8 +186,8 @@ static void holds_follow_the_time_step(void **state)
         settings.damping = settings.sleep_speed = 0.0f;
         settings.iterations = 1;
         MoteWorld *world = make_world(*state, &settings);
-        const MoteShape plane = flat_ground(0.6f);
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        const MoteCollider plane = flat_ground(0.6f);
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
         const TestBox box = {4, 2, 4, D, {0, D, 0}, no_turn, true, {.mass = 1.0f, .stiffness = 1.0f}};
         add_box(world, &box);
         run_steps(world, 120, first);
@@ -214,9 +215,9 @@ static void stacks_are_measured_along_contacts(void **state)
     settings.stack_height = MOTE_STACK_CONTACTS;
     settings.stack_ground = 0.3f; // of no account
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape shapes[2] = {flat_ground(0.5f),
-                                 still_shape(MOTE_SHAPE_BOX, (MoteVec3){0, 0.5f, 0}, (MoteVec3){0.5f, 0.5f, 0.5f}, 0)};
-    expect_ok(mote_world_set_shapes(world, shapes, 2));
+    const MoteCollider colliders[2] = {
+        flat_ground(0.5f), still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0, 0.5f, 0}, (MoteVec3){0.5f, 0.5f, 0.5f}, 0)};
+    expect_ok(mote_world_set_colliders(world, colliders, 2));
     MoteVec3 points[GRAINS];
     for (int i = 0; i < GRAINS; i++) {
         points[i] = (MoteVec3){0, 1.0f + D * ((float)i + 0.5f), 0};
@@ -259,7 +260,7 @@ static void stacks_are_measured_from_the_ground(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_EVERY_BACKEND(every_shape_keeps_the_margin),        ON_EVERY_BACKEND(slow_impacts_do_not_bounce),
+        ON_EVERY_BACKEND(every_collider_keeps_the_margin),     ON_EVERY_BACKEND(slow_impacts_do_not_bounce),
         ON_EVERY_BACKEND(holds_follow_the_time_step),          ON_EVERY_BACKEND(stacks_are_measured_along_contacts),
         ON_EVERY_BACKEND(stacks_are_measured_from_the_ground),
     };

@@ -53,12 +53,12 @@ static Pool float_boxes(void **state, double seconds, uint32_t iterations)
     MoteSettings settings = mote_default_settings();
     settings.spacing = d;
     settings.iterations = iterations;
-    settings.wall_density_weight = 1.0f;
+    settings.boundary_density_weight = 1.0f;
     settings.viscosity = 0.05f;
     settings.damping = 0.5f;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape tank = box_container((MoteVec3){0.6f, 0.5f, 0.2f}, (MoteVec3){0.6f, 0.5f, 0.2f});
-    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    const MoteCollider tank = box_container((MoteVec3){0.6f, 0.5f, 0.2f}, (MoteVec3){0.6f, 0.5f, 0.2f});
+    expect_ok(mote_world_set_colliders(world, &tank, 1));
     add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, 24, 10, 8);
     Pool pool = {.level = 0.0};
     run(world, 0.5 * seconds, 240.0);
@@ -128,12 +128,12 @@ static double resting_gap(void **state, uint32_t side, uint32_t *below)
     MoteSettings settings = mote_default_settings();
     settings.spacing = d;
     settings.iterations = 4;
-    settings.wall_density_weight = 1.0f;
+    settings.boundary_density_weight = 1.0f;
     settings.viscosity = 0.05f;
     settings.damping = 0.5f;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape tank = box_container((MoteVec3){0.2f, 0.4f, 0.2f}, (MoteVec3){0.2f, 0.4f, 0.2f});
-    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    const MoteCollider tank = box_container((MoteVec3){0.2f, 0.4f, 0.2f}, (MoteVec3){0.2f, 0.4f, 0.2f});
+    expect_ok(mote_world_set_colliders(world, &tank, 1));
     add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, 2 * side, side * 3 / 2, 2 * side);
     const TestBox box = {
         side, side, side, d, {0.2f, 0.45f, 0.2f}, no_turn, true, {.mass = 2000.0f * d * d * d, .stiffness = 1.0f}};
@@ -187,10 +187,10 @@ static void walls_count_in_density(void **state)
         for (int k = 0; k < 2; k++) {
             const float d = 0.1f;
             MoteSettings settings = measuring_settings(dimensions, d, 2.0f);
-            settings.wall_density_weight = (float)k;
+            settings.boundary_density_weight = (float)k;
             MoteWorld *world = make_world(*state, &settings);
-            const MoteShape tank = box_container((MoteVec3){0.3f, 0.3f, 0.3f}, (MoteVec3){0.3f, 0.3f, 0.3f});
-            expect_ok(mote_world_set_shapes(world, &tank, 1));
+            const MoteCollider tank = box_container((MoteVec3){0.3f, 0.3f, 0.3f}, (MoteVec3){0.3f, 0.3f, 0.3f});
+            expect_ok(mote_world_set_colliders(world, &tank, 1));
             add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, 6, 6, dimensions == 2 ? 1 : 6);
             run_steps(world, 1, 1.0f / 240.0f);
             least[k] = 10.0, most[k] = 0.0;
@@ -272,7 +272,7 @@ static void flat_faces_push_along_their_normal(void **state)
     for (int k = 0; k < 2; k++) { // a face with normals, and the same particles without
         MoteSettings settings = solid_settings(d);
         settings.gravity = (MoteVec3){0, 0, 0};
-        settings.support_ratio = 1.6f; // the face's own layer alone, each of whose particles faces the drop
+        settings.smoothing_radius_ratio = 1.6f; // the face's own layer alone, each of whose particles faces the drop
         settings.iterations = 1;
         settings.solid_density_weight = 10.0f;
         settings.artificial_pressure = settings.viscosity = 0.0f;

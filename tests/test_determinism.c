@@ -17,7 +17,8 @@ static MoteWorld *make_lively_world(const MoteBackendOptions *options)
     MoteWorld *world = make_world(&backend, &settings);
     assert_in_range(build_dam_break(world, 18, 16, 14), 4000, 4100);
     expect_ok(mote_world_add_channel(world, "tag", 3));
-    const MoteShape hole = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){1.0f, 0.05f, 0.4f}, (MoteVec3){0, 0, 0}, 0.15f);
+    const MoteCollider hole =
+        still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){1.0f, 0.05f, 0.4f}, (MoteVec3){0, 0, 0}, 0.15f);
     expect_ok(mote_world_set_kill_volumes(world, &hole, 1));
     return world;
 }

@@ -16,14 +16,14 @@ static MoteField *make_field(const MoteFieldOptions *options)
     return field;
 }
 
-// Adds the field to the world, which keeps it, and returns a still shape of it.
-static MoteShape add_field(MoteWorld *world, const MoteFieldOptions *options)
+// Adds the field to the world, which keeps it, and returns a still collider of it.
+static MoteCollider add_field(MoteWorld *world, const MoteFieldOptions *options)
 {
     MoteField *field = make_field(options);
-    MoteShape shape = still_shape(MOTE_SHAPE_FIELD, NOWHERE, NOWHERE, 0.0f);
-    expect_ok(mote_world_add_field(world, field, &shape.data));
+    MoteCollider collider = still_collider(MOTE_COLLIDER_FIELD, NOWHERE, NOWHERE, 0.0f);
+    expect_ok(mote_world_add_field(world, field, &collider.data));
     mote_field_destroy(field);
-    return shape;
+    return collider;
 }
 
 // What the kernels say of a point, on the CPU: the buffers of the "cpu" backend are host memory.
@@ -93,14 +93,14 @@ static void compare_distances(const TestBackend *backend, const KnownMesh *known
     const double sign = mode == MOTE_FIELD_OUTSIDE ? -1.0 : 1.0;
     const MoteSettings settings = mote_default_settings();
     MoteWorld *world = make_world(backend, &settings);
-    const MoteShape shape = add_field(world, &options);
+    const MoteCollider collider = add_field(world, &options);
     double worst = 0.0, worst_normal = 1.0;
     int compared = 0;
     for (int n = 0; n < 20000; n++) {
         const MoteVec3 p = random_in_box(NOWHERE, 0.8f);
         const double d = known->exact(p.x, p.y, p.z);
         const double wanted = (mode == MOTE_FIELD_SHELL ? fabs(d) : sign * d) - options.offset;
-        const vec4 found = felt(world, shape.data, p);
+        const vec4 found = felt(world, collider.data, p);
         expect_near(v3_length(v3_from_v4(found)), 1.0, 1e-5, "the length of a normal");
         // Outside the mesh the band is 4 cells beyond the offset surface, 16 of a container; inside it is all of it,
         // but a shell has none.
@@ -168,7 +168,7 @@ static void voxels_are_nanovdb_s(void **state)
         uint64_t root_bytes;
         memcpy(&root_bytes, blobs[b]->words + 174, 8);
         const uint root = (uint)(168 + root_bytes / 4);
-        const MoteView view = {.field_words = blobs[b]->words};
+        const SolverData view = {.field_words = blobs[b]->words};
         for (int x = -80; x < 60; x++) {
             for (int y = -30; y < 30; y++) {
                 for (int z = -60; z < 60; z++) {
@@ -203,8 +203,8 @@ static void a_bowl_holds_water(void **state)
     TestMesh bowl = mesh_bowl(0.3, 0.34, 24);
     MoteWorld *world = make_world(*state, &settings);
     const MoteFieldOptions options = field_of(&bowl, MOTE_FIELD_INSIDE, 0.02f);
-    const MoteShape shape = add_field(world, &options);
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    const MoteCollider collider = add_field(world, &options);
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
     const uint32_t count = add_block(world, (MoteVec3){-0.12f, -0.12f, -0.12f}, 9, 9, 9);
     for (int step = 0; step < 160; step++) {
         run_steps(world, 1, 1.0f / 120.0f);
@@ -235,10 +235,11 @@ static void nothing_tunnels_through_a_wall(void **state)
     for (uint32_t mode = MOTE_FIELD_INSIDE; mode <= MOTE_FIELD_SHELL; mode += 2) {
         MoteWorld *world = make_world(*state, &settings);
         const MoteFieldOptions options = field_of(&wall, mode, cell);
-        MoteShape shape = add_field(world, &options);
-        shape.from.rotation = shape.to.rotation = turn((MoteVec3){0.6f, 0.0f, 0.8f}, 0.4f);
-        expect_ok(mote_world_set_shapes(world, &shape, 1));
-        const vec4 q = v4(shape.to.rotation.x, shape.to.rotation.y, shape.to.rotation.z, shape.to.rotation.w);
+        MoteCollider collider = add_field(world, &options);
+        collider.from.rotation = collider.to.rotation = turn((MoteVec3){0.6f, 0.0f, 0.8f}, 0.4f);
+        expect_ok(mote_world_set_colliders(world, &collider, 1));
+        const vec4 q =
+            v4(collider.to.rotation.x, collider.to.rotation.y, collider.to.rotation.z, collider.to.rotation.w);
         for (int i = 0; i < 100; i++) {
             const float speed = powf(10.0f, random_float(0.5f, 3.2f));
             const vec3 from =
@@ -275,10 +276,10 @@ static void backends_sample_the_same_bits(void **state)
         MoteWorld *world = make_world(&test_backends[1 + b], &settings);
         const MoteFieldOptions options[] = {field_of(&torus, MOTE_FIELD_SHELL, 0.04f),
                                             field_of(&bowl, MOTE_FIELD_INSIDE, 0.04f)};
-        MoteShape shapes[2] = {add_field(world, &options[0]), add_field(world, &options[1])};
-        shapes[0].from.position.y = shapes[0].to.position.y = -0.2f;
-        shapes[1].static_friction = shapes[1].kinetic_friction = 0.3f;
-        expect_ok(mote_world_set_shapes(world, shapes, 2));
+        MoteCollider colliders[2] = {add_field(world, &options[0]), add_field(world, &options[1])};
+        colliders[0].from.position.y = colliders[0].to.position.y = -0.2f;
+        colliders[1].static_friction = colliders[1].kinetic_friction = 0.3f;
+        expect_ok(mote_world_set_colliders(world, colliders, 2));
         add_block(world, (MoteVec3){-0.3f, 0.3f, -0.3f}, 12, 6, 12);
         run_steps(world, 60, 1.0f / 120.0f);
         hashes[b] = read_hash(world);
@@ -307,18 +308,18 @@ static void a_turning_field_carries(void **state)
         MoteWorld *world = make_world(*state, &settings);
         MoteFieldOptions options = field_of(&disc, MOTE_FIELD_INSIDE, 0.04f);
         options.velocities = animated != 0 ? velocities : NULL;
-        MoteShape shape = add_field(world, &options);
-        shape.static_friction = shape.kinetic_friction = 1.0f;
+        MoteCollider collider = add_field(world, &options);
+        collider.static_friction = collider.kinetic_friction = 1.0f;
         const float height = settings.collision_distance * settings.spacing;
         for (int i = 0; i < 5; i++) {
             add_grain(world, (MoteVec3){0.1f + 0.15f * (float)i, height, 0.0f}, NOWHERE);
         }
         for (int step = 0; step < 120; step++) {
             if (animated == 0) {
-                shape.from.rotation = turn((MoteVec3){0, 1, 0}, rate * dt * (float)step);
-                shape.to.rotation = turn((MoteVec3){0, 1, 0}, rate * dt * (float)(step + 1));
+                collider.from.rotation = turn((MoteVec3){0, 1, 0}, rate * dt * (float)step);
+                collider.to.rotation = turn((MoteVec3){0, 1, 0}, rate * dt * (float)(step + 1));
             }
-            expect_ok(mote_world_set_shapes(world, &shape, 1));
+            expect_ok(mote_world_set_colliders(world, &collider, 1));
             run_steps(world, 1, dt);
         }
         const MoteParticleView view = read_view(world);
@@ -358,9 +359,9 @@ static void friction_comes_from_a_texture(void **state)
     options.friction = friction;
     options.friction_width = 1;
     options.friction_height = 2;
-    MoteShape shape = add_field(world, &options);
-    shape.static_friction = shape.kinetic_friction = 0.4f;
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    MoteCollider collider = add_field(world, &options);
+    collider.static_friction = collider.kinetic_friction = 0.4f;
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
     const float height = 0.1f + settings.collision_distance * settings.spacing;
     const uint32_t on_ice = add_grain(world, (MoteVec3){-0.7f, height, -0.5f}, (MoteVec3){1, 0, 0});
     add_grain(world, (MoteVec3){-0.7f, height, 0.5f}, (MoteVec3){1, 0, 0});
@@ -384,30 +385,31 @@ static void particles_wet_what_they_touch(void **state)
     options.uvs = slab.uvs;
     options.wet_width = 8;
     options.wet_height = 4;
-    MoteShape shape = add_field(world, &options);
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    MoteCollider collider = add_field(world, &options);
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
     const float height = 0.1f + settings.collision_distance * settings.spacing;
     add_grain(world, (MoteVec3){0.4f, height, -0.7f}, NOWHERE);          // u 0.7, v 0.15: texel 5 of row 0
     add_grain(world, (MoteVec3){-0.9f, height, 0.6f}, NOWHERE);          // u 0.05, v 0.8: texel 0 of row 3
     add_grain(world, (MoteVec3){0.4f, 2.0f, 0.6f}, (MoteVec3){0, 5, 0}); // never touches
     run_steps(world, 60, 1.0f / 120.0f);
     float texels[32], none;
-    expect_ok(mote_world_wet_map(world, shape.data, 8, 4, texels));
+    expect_ok(mote_world_wet_map(world, collider.data, 8, 4, texels));
     for (int t = 0; t < 32; t++) {
         expect_near(texels[t], t == 5 || t == 24 ? 0.5 : 0.0, 0.01, "particle-seconds of a texel");
     }
     // Another pose keeps the map; another size of map is refused.
     MoteField *same = make_field(&options);
-    expect_ok(mote_world_set_field(world, shape.data, same));
+    expect_ok(mote_world_set_field(world, collider.data, same));
     mote_field_destroy(same);
-    expect_ok(mote_world_wet_map(world, shape.data, 8, 4, texels));
+    expect_ok(mote_world_wet_map(world, collider.data, 8, 4, texels));
     expect_near(texels[5], 0.5, 0.01, "particle-seconds after another pose");
     options.wet_width = 9;
     MoteField *other = make_field(&options);
-    expect_error(mote_world_set_field(world, shape.data, other), MOTE_ERROR_INPUT,
+    expect_error(mote_world_set_field(world, collider.data, other), MOTE_ERROR_INPUT,
                  "9 x 4 texels cannot replace one with 8 x 4");
     mote_field_destroy(other);
-    expect_error(mote_world_wet_map(world, shape.data, 4, 4, &none), MOTE_ERROR_INPUT, "8 x 4 texels, asked for 4 x 4");
+    expect_error(mote_world_wet_map(world, collider.data, 4, 4, &none), MOTE_ERROR_INPUT,
+                 "8 x 4 texels, asked for 4 x 4");
     expect_error(mote_world_wet_map(world, 7, 4, 4, &none), MOTE_ERROR_INPUT,
                  "field 7, expected less than the world's 1");
     mote_world_destroy(world);
@@ -422,13 +424,13 @@ static void a_container_takes_everything_in(void **state)
     MoteSettings settings = mote_default_settings();
     settings.spacing = 0.05f;
     TestMesh torus = mesh_torus(0.5, 0.2, 48);
-    for (int turned = 0; turned < 2; turned++) { // as its own mode, and as a shape turned inside out
+    for (int turned = 0; turned < 2; turned++) { // as its own mode, and as a collider turned inside out
         MoteWorld *world = make_world(*state, &settings);
         MoteFieldOptions options = field_of(&torus, turned != 0 ? MOTE_FIELD_INSIDE : MOTE_FIELD_OUTSIDE, 0.03f);
         options.band = 16; // what a container has by default: more than the radius of the torus's hole
-        MoteShape shape = add_field(world, &options);
-        shape.inside_out = turned != 0;
-        expect_ok(mote_world_set_shapes(world, &shape, 1));
+        MoteCollider collider = add_field(world, &options);
+        collider.inside_out = turned != 0;
+        expect_ok(mote_world_set_colliders(world, &collider, 1));
         MoteVec3 points[200];
         for (int i = 0; i < 200; i++) {
             points[i] = random_in_box(NOWHERE, i % 4 == 0 ? 20.0f : 0.8f);
@@ -454,8 +456,8 @@ static void the_deepest_particle_gets_out(void **state)
     TestMesh sphere = mesh_sphere(0.5, 40);
     MoteWorld *world = make_world(*state, &settings);
     const MoteFieldOptions options = field_of(&sphere, MOTE_FIELD_INSIDE, 0.02f);
-    const MoteShape shape = add_field(world, &options);
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    const MoteCollider collider = add_field(world, &options);
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
     MoteVec3 points[100] = {{0, 0, 0}};
     for (int i = 1; i < 100; i++) {
         points[i] = random_in_box(NOWHERE, 0.28f);
@@ -480,14 +482,14 @@ static void fields_can_be_replaced(void **state)
     MoteWorld *world = make_world(*state, &settings);
     const MoteFieldOptions few = field_of(&small, MOTE_FIELD_INSIDE, 0.05f),
                            many = field_of(&large, MOTE_FIELD_INSIDE, 0.03f);
-    MoteShape first = add_field(world, &few), second = add_field(world, &few);
+    MoteCollider first = add_field(world, &few), second = add_field(world, &few);
     second.from.position.x = second.to.position.x = 2.0f;
     first.static_friction = second.static_friction = 1.0f; // not to slide off the top
-    const MoteShape shapes[2] = {first, second};
-    expect_ok(mote_world_set_shapes(world, shapes, 2));
+    const MoteCollider colliders[2] = {first, second};
+    expect_ok(mote_world_set_colliders(world, colliders, 2));
     MoteField *grown = make_field(&many);
     expect_ok(mote_world_set_field(world, first.data, grown));
-    assert_true(mote_field_info(grown).voxels > 10000 && mote_field_info(grown).highest.x > 0.5f);
+    assert_true(mote_field_info(grown).voxels > 10000 && mote_field_info(grown).bounds_max.x > 0.5f);
     mote_field_destroy(grown);
     add_grain(world, (MoteVec3){0, 1, 0}, NOWHERE);
     add_grain(world, (MoteVec3){2, 1, 0}, NOWHERE);
@@ -509,7 +511,7 @@ static void fields_can_be_replaced(void **state)
     }
     world_snapshot_free(&snapshot);
     expect_ok(mote_world_clear_fields(world));
-    expect_error(mote_world_set_shapes(world, &first, 1), MOTE_ERROR_INPUT,
+    expect_error(mote_world_set_colliders(world, &first, 1), MOTE_ERROR_INPUT,
                  "shape 0 refers to field 0, expected less than the world's 0");
     mote_world_destroy(world);
     mesh_free(&small);
@@ -528,12 +530,12 @@ static void files_give_the_same_distances(void **state)
     mote_field_destroy(made);
     const MoteSettings settings = mote_default_settings();
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape from_mesh = add_field(world, &options);
+    const MoteCollider from_mesh = add_field(world, &options);
     MoteFieldOptions file = {.path = path, .grid = "surface"};
-    const MoteShape from_file = add_field(world, &file);
+    const MoteCollider from_file = add_field(world, &file);
     file.grid = NULL;
     file.mode = MOTE_FIELD_OUTSIDE;
-    const MoteShape turned = add_field(world, &file);
+    const MoteCollider turned = add_field(world, &file);
     for (int n = 0; n < 5000; n++) {
         const MoteVec3 p = random_in_box(NOWHERE, 0.9f);
         const vec4 a = felt(world, from_mesh.data, p), b = felt(world, from_file.data, p),
@@ -668,7 +670,7 @@ static void broken_meshes_have_an_inside(void **state)
     MoteWorld *world = make_world(*state, &settings);
     const float cell = 0.04f;
     const MoteFieldOptions options = field_of(&mesh, MOTE_FIELD_INSIDE, cell);
-    const MoteShape shape = add_field(world, &options);
+    const MoteCollider collider = add_field(world, &options);
     int inside = 0;
     for (int n = 0; n < 20000; n++) {
         const MoteVec3 p = random_in_box(NOWHERE, 1.4f);
@@ -678,7 +680,7 @@ static void broken_meshes_have_an_inside(void **state)
             d = fmin(d, fmaxf(x, fmaxf(y, z)) - 0.4f);
         }
         if (fabs(d) > cell) {
-            assert_true((felt(world, shape.data, p).w < 0.0f) == (d < 0.0));
+            assert_true((felt(world, collider.data, p).w < 0.0f) == (d < 0.0));
             inside += d < 0.0;
         }
     }

@@ -68,8 +68,8 @@ static void a_whole_file_is_read(void **state)
     MoteFieldInfo info;
     expect_ok(read_bytes("same.vdb", whole, whole_size, &info));
     assert_int_equal(info.voxels, whole_info.voxels);
-    assert_true(info.cell_size == whole_info.cell_size && info.lowest.x == whole_info.lowest.x &&
-                info.highest.z == whole_info.highest.z);
+    assert_true(info.cell_size == whole_info.cell_size && info.bounds_min.x == whole_info.bounds_min.x &&
+                info.bounds_max.z == whole_info.bounds_max.z);
 }
 
 static void claims_are_refused(void **state)
@@ -113,7 +113,7 @@ static void changed_files_do_no_harm(void **state)
         }
         MoteFieldInfo info;
         if (read_bytes("changed.vdb", changed, size, &info) == MOTE_OK) {
-            assert_true(isfinite(info.lowest.x) && isfinite(info.highest.x) && info.cell_size > 0.0f);
+            assert_true(isfinite(info.bounds_min.x) && isfinite(info.bounds_max.x) && info.cell_size > 0.0f);
             read++;
         } else {
             refused++;

@@ -33,8 +33,8 @@ static void add_turning_block(MoteWorld *world, uint32_t nx, uint32_t ny, uint32
 static void add_water(MoteWorld *world, uint32_t nx, uint32_t ny, uint32_t nz, MoteVec3 container)
 {
     const MoteVec3 half = {0.5f * container.x, 0.5f * container.y, 0.5f * container.z};
-    const MoteShape box = box_container(half, half);
-    expect_ok(mote_world_set_shapes(world, &box, 1));
+    const MoteCollider box = box_container(half, half);
+    expect_ok(mote_world_set_colliders(world, &box, 1));
     add_turning_block(world, nx, ny, nz, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
 }
 
@@ -182,7 +182,7 @@ static void a_column_comes_to_rest(void **state)
         s = step(world, 1.0f / 240.0f, 4);
         peak = fmax(peak, s.kinetic_energy);
     }
-    const double surface = s.highest[1] + 0.5 * settings.spacing; // of the topmost layer
+    const double surface = s.bounds_max[1] + 0.5 * settings.spacing; // of the topmost layer
     print_message(
         "%s: kinetic energy %.1e of its peak, surface at %.3f m for a volume %.3f m high, compression %.2f %%\n",
         backend->label, s.kinetic_energy / peak, surface, 0.05 * height, 100.0 * s.density_error_mean);
@@ -201,7 +201,7 @@ static void a_dam_break_comes_to_rest(void **state)
     add_water(world, 16, 20, 10, (MoteVec3){1.6f, 3.0f, 0.5f});
     const MoteStatistics s = step(world, 1.0f / 240.0f, 240 * 20);
     print_message("dam break after 20 s: compression %.2f %%, kinetic energy %.4f J, surface %.3f m\n",
-                  100.0 * s.density_error_mean, s.kinetic_energy, s.highest[1]);
+                  100.0 * s.density_error_mean, s.kinetic_energy, s.bounds_max[1]);
     assert_int_equal(s.particles, 16 * 20 * 10);
     assert_true(s.density_error_mean < 0.01);
     mote_world_destroy(world);
@@ -269,8 +269,8 @@ static void heavy_fluid_sinks(void **state)
     (void)state;
     const MoteSettings settings = pushing_settings();
     MoteWorld *world = make_world(&test_backends[0], &settings);
-    const MoteShape box = box_container((MoteVec3){0.3f, 1.0f, 0.3f}, (MoteVec3){0.3f, 1.0f, 0.3f});
-    expect_ok(mote_world_set_shapes(world, &box, 1));
+    const MoteCollider box = box_container((MoteVec3){0.3f, 1.0f, 0.3f}, (MoteVec3){0.3f, 1.0f, 0.3f});
+    expect_ok(mote_world_set_colliders(world, &box, 1));
     MoteVec3 positions[12 * 12 * 12];
     for (int fluid = 0; fluid < 2; fluid++) { // the light one below
         uint32_t n = 0;

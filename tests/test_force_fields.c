@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Force fields and impulses: accelerations, orbits, terminal velocities, momenta in closed form; on particles, bodies
-// and colliders that have a mass; and that their work is not taken for energy out of nothing.
+// and dynamic colliders; and that their work is not taken for energy out of nothing.
 #define VULKAN_VALIDATE true
 #include "backends.h"
 
@@ -228,15 +228,15 @@ static void colliders_feel_fields_throughout(void **state)
 {
     const MoteSettings settings = still_settings(0.1f);
     MoteWorld *world = make_world(*state, &settings);
-    MoteShape crate = still_shape(MOTE_SHAPE_BOX, (MoteVec3){3, 0, 0}, (MoteVec3){0.5f, 0.2f, 0.1f}, 0.0f);
+    MoteCollider crate = still_collider(MOTE_COLLIDER_BOX, (MoteVec3){3, 0, 0}, (MoteVec3){0.5f, 0.2f, 0.1f}, 0.0f);
     crate.from.rotation = crate.to.rotation = turn((MoteVec3){0.6f, 0.0f, 0.8f}, 1.1f);
     crate.mass = 5.0f;
-    expect_ok(mote_world_set_shapes(world, &crate, 1));
+    expect_ok(mote_world_set_colliders(world, &crate, 1));
     MoteForceField field = {.kind = MOTE_FORCE_FIELD_UNIFORM, .pose.position = {1, 0, 0}, .angular = {0, 2, 0}};
     const MoteForceFieldId id = add_field(world, &field);
     run_steps(world, 1, 0.01f);
-    MoteShapeState found;
-    expect_ok(mote_world_read_shapes(world, &found, 1));
+    MoteColliderState found;
+    expect_ok(mote_world_read_colliders(world, &found, 1));
     expect_near(found.velocity.z, -0.02 * 2.0, 1e-5, "velocity of the centre");
     expect_near(found.velocity.x, 0.0, 1e-5, "velocity towards the middle");
     expect_near(found.angular_velocity.x, 0.0, 1e-4, "spin about x");
@@ -248,13 +248,13 @@ static void colliders_feel_fields_throughout(void **state)
     expect_ok(mote_world_set_force_field(world, id, &field));
     run_steps(world, 1, 0.01f);
     const float before = found.angular_velocity.y;
-    expect_ok(mote_world_read_shapes(world, &found, 1));
+    expect_ok(mote_world_read_colliders(world, &found, 1));
     expect_near(found.velocity.y, 10.0 * 0.01 / 5.0, 1e-5, "velocity by a force");
     expect_near(found.angular_velocity.y, before, 1e-4, "spin by a force");
     field.spares_colliders = true;
     expect_ok(mote_world_set_force_field(world, id, &field));
     run_steps(world, 1, 0.01f);
-    expect_ok(mote_world_read_shapes(world, &found, 1));
+    expect_ok(mote_world_read_colliders(world, &found, 1));
     expect_near(found.velocity.y, 10.0 * 0.01 / 5.0, 1e-5, "velocity of a spared one");
     mote_world_destroy(world);
 }
@@ -320,17 +320,17 @@ static void impulses_give_their_momentum(void **state)
     assert_true(fabs(expected[0]) > 0.1);
 
     // A blow on everything, a collider included: mass times velocity. It takes nothing along that was spared.
-    MoteShape ball = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){5, 0, 0}, NOWHERE, 0.3f);
+    MoteCollider ball = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){5, 0, 0}, NOWHERE, 0.3f);
     ball.mass = 7.0f;
-    expect_ok(mote_world_set_shapes(world, &ball, 1));
+    expect_ok(mote_world_set_colliders(world, &ball, 1));
     push = (MoteForceField){.kind = MOTE_FORCE_FIELD_UNIFORM,
                             .mode = MOTE_FORCE_MODE_VELOCITY_CHANGE,
                             .strength = 2.0f,
                             .direction = {0, 0, 1}};
     expect_ok(mote_world_apply_impulse(world, &push, &given));
     expect_near(given.z, 2.0 * (after.mass + 7.0), 1e-4 * after.mass, "momentum of a blow");
-    MoteShapeState collider;
-    expect_ok(mote_world_read_shapes(world, &collider, 1));
+    MoteColliderState collider;
+    expect_ok(mote_world_read_colliders(world, &collider, 1));
     expect_near(collider.velocity.z, 2.0, 1e-6, "velocity of the collider");
     push = (MoteForceField){.kind = MOTE_FORCE_FIELD_UNIFORM,
                             .mode = MOTE_FORCE_MODE_VELOCITY_CHANGE,
@@ -339,7 +339,7 @@ static void impulses_give_their_momentum(void **state)
     const double energy = read_statistics(world).kinetic_energy;
     expect_ok(mote_world_apply_impulse(world, &push, NULL));
     expect_near(read_statistics(world).kinetic_energy, energy / 16.0, 1e-4 * energy, "energy after drag");
-    expect_ok(mote_world_read_shapes(world, &collider, 1));
+    expect_ok(mote_world_read_colliders(world, &collider, 1));
     expect_near(collider.velocity.z, 2.0, 1e-6, "velocity of a spared collider");
     mote_world_destroy(world);
 }
@@ -366,10 +366,11 @@ static void work_of_fields_is_not_out_of_nothing(void **state)
     MoteSettings settings = mote_default_settings();
     settings.spacing = 0.1f;
     MoteWorld *world = make_world(*state, &settings);
-    MoteShape shapes[2] = {box_container((MoteVec3){0.8f, 0.8f, 0.5f}, (MoteVec3){0.8f, 0.8f, 0.5f}),
-                           still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.8f, 1.2f, 0.5f}, (MoteVec3){0.15f, 0.1f, 0.1f}, 0)};
-    shapes[1].density = 400.0f;
-    expect_ok(mote_world_set_shapes(world, shapes, 2));
+    MoteCollider colliders[2] = {
+        box_container((MoteVec3){0.8f, 0.8f, 0.5f}, (MoteVec3){0.8f, 0.8f, 0.5f}),
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0.8f, 1.2f, 0.5f}, (MoteVec3){0.15f, 0.1f, 0.1f}, 0)};
+    colliders[1].density = 400.0f;
+    expect_ok(mote_world_set_colliders(world, colliders, 2));
     add_block(world, (MoteVec3){0.05f, 0.05f, 0.05f}, 16, 8, 10);
     run_steps(world, 30, DT);
     const MoteForceField fields[3] = {

@@ -14,13 +14,13 @@ enum { BACKENDS = sizeof backends / sizeof backends[0], FRAMES = 6 };
 typedef enum Look {
     LOOK_AFTER_FRAMES,
     LOOK_IN_STEPS, // as if the backend did not guess
-    GUESS_WRONG,   // as if there had been a single cell, or no lists, in the last step
+    MISSPECULATED, // as if there had been a single cell, or no lists, in the last step
 } Look;
 
 typedef struct Outcome {
     uint64_t hash, removed, emitted;
     uint32_t particles;
-    uint64_t waits, wrong; // of the host, and its wrong guesses, in all frames after the first
+    uint64_t waits, wrong; // of the host, and its failed speculations, in all frames after the first
 } Outcome;
 
 static Outcome run(MoteScene *scene, const char *backend, Look look, uint32_t frames)
@@ -32,23 +32,23 @@ static Outcome run(MoteScene *scene, const char *backend, Look look, uint32_t fr
     running.world = mote_simulation_world(running.simulation);
     if (look == LOOK_IN_STEPS) {
         looking = *running.world->backend->functions;
-        looking.guesses = false;
+        looking.speculates = false;
         running.world->backend->functions = &looking;
     }
     uint64_t waits = 0, wrong = 0;
     for (uint32_t frame = 0; frame < frames; frame++) {
-        if (look == GUESS_WRONG && frame % 3 > 0) {
+        if (look == MISSPECULATED && frame % 3 > 0) {
             running.world->last_cells = frame % 3 == 1 ? 1 : running.world->last_cells;
             running.world->last_blocks = 0;
         }
         fixture_advance(&running, 1);
         waits = frame == 0 ? mote_world_host_waits(running.world) : waits;
-        wrong = frame == 0 ? running.world->wrong_guesses : wrong;
+        wrong = frame == 0 ? running.world->misspeculations : wrong;
     }
     waits = mote_world_host_waits(running.world) - waits;
     const Outcome outcome = {
         .waits = waits,
-        .wrong = running.world->wrong_guesses - wrong,
+        .wrong = running.world->misspeculations - wrong,
         .hash = fixture_hash(&running),
         .removed = running.world->removed,
         .emitted = mote_simulation_emitted(running.simulation),
@@ -73,7 +73,7 @@ static Outcome check(const char *json, bool steady)
         const Outcome looking = run(scene, backends[b], LOOK_IN_STEPS, FRAMES);
         outcome = run(scene, backends[b], LOOK_AFTER_FRAMES, FRAMES);
         assert_true(same(outcome, looking));
-        assert_true(same(run(scene, backends[b], GUESS_WRONG, FRAMES), looking));
+        assert_true(same(run(scene, backends[b], MISSPECULATED, FRAMES), looking));
         if (steady && strcmp(backends[b], "vulkan") == 0) {
             assert_int_equal(outcome.waits, FRAMES - 1 + outcome.wrong);
             assert_true(looking.waits > 4 * (uint64_t)FRAMES); // what there would be to be counted

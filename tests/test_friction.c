@@ -15,7 +15,7 @@ typedef enum Source { OF_COLLIDER, OF_MATERIAL, COMBINED, SOURCE_COUNT } Source;
 
 static const char *const source_names[SOURCE_COUNT] = {"the collider's", "the material's", "combined"};
 
-static void set_coefficients(MoteWorld *world, Source source, MoteShape *shape)
+static void set_coefficients(MoteWorld *world, Source source, MoteCollider *collider)
 {
     const float own = source == COMBINED ? 1.5f : 1.0f, others = source == COMBINED ? 0.5f : 1.0f;
     const MoteMaterial material = {.static_friction = own * STATIC,
@@ -25,8 +25,8 @@ static void set_coefficients(MoteWorld *world, Source source, MoteShape *shape)
     if (source != OF_COLLIDER) {
         expect_ok(mote_world_set_materials(world, &material, 1));
     }
-    shape->static_friction = source == OF_MATERIAL ? 0.0f : others * STATIC;
-    shape->kinetic_friction = source == OF_MATERIAL ? 0.0f : others * KINETIC;
+    collider->static_friction = source == OF_MATERIAL ? 0.0f : others * STATIC;
+    collider->kinetic_friction = source == OF_MATERIAL ? 0.0f : others * KINETIC;
 }
 
 // Gravity as it is felt on a slope.
@@ -67,9 +67,9 @@ static void static_friction_on_a_collider(void **state)
         const Source source = (Source)(k / 4);
         const MoteSettings settings = slope_settings(tangent);
         MoteWorld *world = make_world(*state, &settings);
-        MoteShape plane = flat_ground(0.0f);
+        MoteCollider plane = flat_ground(0.0f);
         set_coefficients(world, source, &plane);
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
         double moved;
         if (box) {
             const TestBox flat = {4, 2, 4, D, {0, D, 0}, no_turn, true, {.mass = 1.0f, .stiffness = 1.0f}};
@@ -126,16 +126,16 @@ static void rolling_friction_takes_its_share(void **state)
         const MoteMaterial material = {
             .static_friction = STATIC, .kinetic_friction = KINETIC, .rolling_friction = share};
         expect_ok(mote_world_set_materials(world, &material, 1));
-        const MoteShape plane = flat_ground(STATIC);
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        const MoteCollider plane = flat_ground(STATIC);
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
         const MoteVec3 start = {0, air ? 5.0f : 0.5f * D, 0};
         add_grains(world, &start, NULL, 1, 0);
         const float spin[4] = {0, 10, 0, 0};
         float found[4];
         run_steps(world, 1, 1.0f / 240.0f); // it lies, and has a spin
-        expect_ok(mote_world_write_channel(world, SPIN_CHANNEL, spin));
+        expect_ok(mote_world_write_channel(world, ANGULAR_VELOCITY_CHANNEL, spin));
         run_steps(world, 4, 1.0f / 240.0f);
-        expect_ok(mote_world_read_channel(world, SPIN_CHANNEL, found));
+        expect_ok(mote_world_read_channel(world, ANGULAR_VELOCITY_CHANNEL, found));
         expect_near(found[1], 10.0 * (air ? 1.0 : 1.0 - share), 1e-3, "spin after a 60th of a second");
         mote_world_destroy(world);
     }
@@ -154,10 +154,10 @@ static double hang(void **state, bool ceiling, float adhesion)
     const MoteVec3 points[2] = {{0, ceiling ? 9.0f : 0.5f * D, 0}, {0, -0.5f * D, 0}};
     const float masses[2] = {0.0f, 1.0f};
     const MoteParticles pair = {.count = 2, .positions = points, .masses = masses, .phase = MOTE_PHASE_SELF};
-    MoteShape plane = flat_ground(0.0f);
+    MoteCollider plane = flat_ground(0.0f);
     plane.from.rotation = plane.to.rotation = (MoteQuaternion){0, 0, 1, 0};
     if (ceiling) {
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
     }
     expect_ok(mote_world_add_particles(world, &pair, NULL));
     run_steps(world, 24, DT);
@@ -195,9 +195,9 @@ static void adhesion_reaches_half_a_spacing(void **state)
         const MoteVec3 points[2] = {{0, ceiling ? -9.0f : -0.5f * D, 0}, {0, 0.5f * D + gap, 0}};
         const float masses[2] = {0.0f, 1.0f};
         const MoteParticles pair = {.count = 2, .positions = points, .masses = masses, .phase = MOTE_PHASE_SELF};
-        const MoteShape plane = flat_ground(0.0f);
+        const MoteCollider plane = flat_ground(0.0f);
         if (ceiling) {
-            expect_ok(mote_world_set_shapes(world, &plane, 1));
+            expect_ok(mote_world_set_colliders(world, &plane, 1));
         }
         expect_ok(mote_world_add_particles(world, &pair, NULL));
         run_steps(world, 1, DT);

@@ -15,8 +15,8 @@ static void pop(void **state, uint32_t stabilization, double *ground, double *pa
     MoteSettings settings = solid_settings(d);
     settings.stabilization_iterations = stabilization;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape plane = flat_ground(0.0f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.0f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     const MoteVec3 low = {0, 0.5f * d - overlap, 0};
     const uint32_t id = add_grains(world, &low, NULL, 1, 0);
     run_steps(world, 1, dt);
@@ -55,8 +55,8 @@ static double slide(void **state, float own, float other, uint32_t rule)
     const MoteMaterial material = {
         .static_friction = own, .kinetic_friction = own, .rolling_friction = 1.0f, .combine = rule};
     expect_ok(mote_world_set_materials(world, &material, 1));
-    const MoteShape plane = flat_ground(other);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(other);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     const MoteVec3 start = {0, 0.05f, 0}, velocity = {2, 0, 0};
     const uint32_t id = add_grains(world, &start, &velocity, 1, 0);
     run(world, 5.0, 240.0);
@@ -87,8 +87,8 @@ static void grains_roll(void **state)
         MoteWorld *world = make_world(*state, &settings);
         const MoteMaterial material = {.static_friction = 0.8f, .kinetic_friction = 0.8f, .rolling_friction = (float)k};
         expect_ok(mote_world_set_materials(world, &material, 1));
-        const MoteShape plane = sloped_plane(angle, 0.8f);
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        const MoteCollider plane = sloped_plane(angle, 0.8f);
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
         const MoteVec3 start = {-0.05f * (float)sin(angle), 0.05f * (float)cos(angle), 0};
         const uint32_t id = add_grains(world, &start, NULL, 1, 0);
         run(world, 1.0, 240.0);
@@ -111,9 +111,9 @@ static void grains_bounce(void **state)
         const float e = 0.4f + 0.25f * (float)k;
         MoteSettings settings = solid_settings(0.1f);
         MoteWorld *world = make_world(*state, &settings);
-        MoteShape plane = flat_ground(0.0f);
+        MoteCollider plane = flat_ground(0.0f);
         plane.restitution = e;
-        expect_ok(mote_world_set_shapes(world, &plane, 1));
+        expect_ok(mote_world_set_colliders(world, &plane, 1));
         const MoteVec3 start = {0, 1.05f, 0};
         const uint32_t id = add_grains(world, &start, NULL, 1, 0);
         double top = 0.0;
@@ -162,10 +162,10 @@ static double hang(void **state, float adhesion)
 {
     MoteSettings settings = solid_settings(0.1f);
     MoteWorld *world = make_world(*state, &settings);
-    MoteShape ceiling = flat_ground(0.0f);
+    MoteCollider ceiling = flat_ground(0.0f);
     ceiling.from.rotation = ceiling.to.rotation = (MoteQuaternion){0, 0, 1, 0};
     ceiling.adhesion = adhesion;
-    expect_ok(mote_world_set_shapes(world, &ceiling, 1));
+    expect_ok(mote_world_set_colliders(world, &ceiling, 1));
     const MoteVec3 start = {0, -0.05f, 0};
     const uint32_t id = add_grains(world, &start, NULL, 1, 0);
     run(world, 1.0, 120.0);
@@ -205,8 +205,8 @@ static void limits_hold(void **state)
     settings.max_speed = 0.0f;
     settings.max_acceleration = 60.0f;
     world = make_world(*state, &settings);
-    const MoteShape plane = flat_ground(0.0f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.0f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     const MoteVec3 above = {0, 0.06f, 0}, down = {0, -5, 0};
     const uint32_t id = add_grains(world, &above, &down, 1, 0);
     double largest = 0.0;
@@ -239,21 +239,21 @@ static void forces_of_contacts(void **state)
     MoteSettings settings = solid_settings(d);
     settings.iterations = 30;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape plane = flat_ground(0.0f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.0f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     expect_ok(mote_world_record_forces(world, true));
     const MoteVec3 points[] = {{0, 0.5f * d, 0}, {0, 1.5f * d, 0}};
     add_grains(world, points, NULL, 2, 0);
     run(world, 1.0, 120.0);
-    float pairs[8], shapes[8];
+    float pairs[8], colliders[8];
     expect_ok(mote_world_read_forces(world, MOTE_FORCE_PAIRS, pairs));
-    expect_ok(mote_world_read_forces(world, MOTE_FORCE_SHAPES, shapes));
+    expect_ok(mote_world_read_forces(world, MOTE_FORCE_COLLIDERS, colliders));
     const uint32_t low = find_particle(world, 0).row, high = find_particle(world, 1).row;
     print_message("upper grain %.4f N, lower %.4f N by contact and %.4f N by the ground (weight 9.81 N each)\n",
-                  pairs[4 * high + 1], pairs[4 * low + 1], shapes[4 * low + 1]);
+                  pairs[4 * high + 1], pairs[4 * low + 1], colliders[4 * low + 1]);
     expect_near(pairs[4 * high + 1], 9.81, 0.01 * 9.81, "force on the upper grain");
     expect_near(pairs[4 * high + 1] + pairs[4 * low + 1], 0.0, 0.001 * 9.81, "sum of forces");
-    expect_near(shapes[4 * low + 1], 2 * 9.81, 0.02 * 9.81, "force of the ground");
+    expect_near(colliders[4 * low + 1], 2 * 9.81, 0.02 * 9.81, "force of the ground");
     mote_world_destroy(world);
 }
 
@@ -266,10 +266,10 @@ static MoteWorld *make_tower(void **state, float memory, float height)
     const float d = 0.1f;
     MoteSettings settings = solid_settings(d);
     settings.iterations = 4;
-    settings.support_memory = memory;
+    settings.gravity_warm_start = memory;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape plane = flat_ground(0.0f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.0f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     MoteVec3 points[TOWER];
     for (uint32_t i = 0; i < TOWER; i++) {
         points[i] = (MoteVec3){0, height + ((float)i + 0.5f) * d, 0};
@@ -308,7 +308,7 @@ static void support_ends(void **state)
     world = make_tower(state, memory, 0.0f);
     run(world, 3.0, 120.0);
     const double before = find_particle(world, TOWER - 1).position.y;
-    expect_ok(mote_world_set_shapes(world, NULL, 0));
+    expect_ok(mote_world_set_colliders(world, NULL, 0));
     run(world, 0.5, 120.0);
     const double fallen = before - (double)find_particle(world, TOWER - 1).position.y;
     const double late = 9.81 / 120.0 / (1.0 - (double)memory) * 0.5; // m
@@ -333,9 +333,9 @@ static double heap(void **state, float mu, uint32_t model)
     MoteWorld *world = make_world(*state, &settings);
     const MoteMaterial sand = {.static_friction = mu, .kinetic_friction = mu, .rolling_friction = 1.0f};
     expect_ok(mote_world_set_materials(world, &sand, 1));
-    MoteShape plane = flat_ground(0.6f); // rough: what slides is grain on grain
+    MoteCollider plane = flat_ground(0.6f); // rough: what slides is grain on grain
     plane.combine = MOTE_COMBINE_MAXIMUM;
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     MoteVec3 *points = malloc(COUNT * sizeof *points);
     assert_non_null(points);
     uint32_t count = 0;

@@ -87,7 +87,7 @@ static void removed_particles_are_gone(void **state)
     expect_ok(mote_world_make_handles(world, ids, CLOUD, handles));
     expect_ok(mote_world_remove_particles(world, ids + 20, 30));
     expect_names(world, handles, ids, CLOUD);
-    const MoteShape kill = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0.5f, 0, 0}, (MoteVec3){0, 0, 0}, 1.0f);
+    const MoteCollider kill = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0.5f, 0, 0}, (MoteVec3){0, 0, 0}, 1.0f);
     expect_ok(mote_world_set_kill_volumes(world, &kill, 1));
     const uint32_t before = mote_world_particle_count(world);
     expect_ok(mote_world_steps(world, 0.02f, 8, NULL)); // while the host does not look, on a GPU

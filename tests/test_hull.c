@@ -33,14 +33,14 @@ static void check_hull(const Hull *hull, const MoteVec3 *points, uint32_t count,
         }
         for (int k = 0; k < 3; k++) {
             const MoteVec3 from = a->corners[k], to = a->corners[(k + 1) % 3];
-            int twins = 0;
+            int avx2_kernels = 0;
             for (uint32_t s = 0; s < hull->triangle_count; s++) {
                 for (int l = 0; l < 3; l++) {
                     const MoteVec3 *b = &hull->triangles[s].corners[l], *c = &hull->triangles[s].corners[(l + 1) % 3];
-                    twins += memcmp(b, &to, sizeof to) == 0 && memcmp(c, &from, sizeof from) == 0;
+                    avx2_kernels += memcmp(b, &to, sizeof to) == 0 && memcmp(c, &from, sizeof from) == 0;
                 }
             }
-            assert_int_equal(twins, 1);
+            assert_int_equal(avx2_kernels, 1);
         }
         const MoteVec3 p = a->corners[0], q = a->corners[1], r = a->corners[2];
         volume += ((double)p.x * ((double)q.y * r.z - (double)q.z * r.y) +
@@ -115,8 +115,8 @@ static void hulls_that_cannot_be(void **state)
         points[i] = (MoteVec3){p.x / length, p.y / length, p.z / length};
     }
     expect_error(mote_world_add_hull(world, points, 1000, &hull), MOTE_ERROR_INPUT, "more than 256 triangles");
-    MoteShape shape = still_shape(MOTE_SHAPE_HULL, NOWHERE, NOWHERE, 0.0f);
-    expect_error(mote_world_set_shapes(world, &shape, 1), MOTE_ERROR_INPUT,
+    MoteCollider collider = still_collider(MOTE_COLLIDER_HULL, NOWHERE, NOWHERE, 0.0f);
+    expect_error(mote_world_set_colliders(world, &collider, 1), MOTE_ERROR_INPUT,
                  "refers to hull 0, expected less than the world's 0");
     mote_world_destroy(world);
 }
@@ -132,12 +132,12 @@ static void a_cube_s_hull_is_a_box(void **state)
     expect_ok(mote_world_add_hull(world, points, cube_points((MoteVec3){1, 1, 1}, points), &first));
     expect_ok(mote_world_add_hull(world, points, cube_points(half, points), &second));
     assert_true(first == 0 && second == 1);
-    MoteShape shape = still_shape(MOTE_SHAPE_HULL, NOWHERE, NOWHERE, 0.0f);
-    shape.data = second;
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
-    const Shape hull = world->view.shapes[0];
+    MoteCollider collider = still_collider(MOTE_COLLIDER_HULL, NOWHERE, NOWHERE, 0.0f);
+    collider.data = second;
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
+    const Collider hull = world->view.colliders[0];
     expect_near(hull.bounding_radius, sqrt(0.25 + 0.49 + 0.09), 1e-6, "the bounding radius");
-    const Shape box = {.kind = SHAPE_BOX, .half_size = v3(0.5f, 0.7f, 0.3f)};
+    const Collider box = {.kind = COLLIDER_BOX, .half_size = v3(0.5f, 0.7f, 0.3f)};
     for (int n = 0; n < 5000; n++) {
         const MoteVec3 p = random_in_box(NOWHERE, n % 2 == 0 ? 0.8f : 3.0f);
         const vec4 found = solid_distance(&world->view, hull, v3(p.x, p.y, p.z));
@@ -158,19 +158,19 @@ static void particles_stay_on_their_side(void **state)
     const MoteVec3 points[4] = {{-1, 0, -1}, {1, 0, -1}, {0, 0, 1.2f}, {0, 1.3f, 0}};
     for (int inside_out = 0; inside_out < 2; inside_out++) {
         MoteWorld *world = make_world(*state, &settings);
-        MoteShape shape = still_shape(MOTE_SHAPE_HULL, NOWHERE, NOWHERE, 0.0f);
-        expect_ok(mote_world_add_hull(world, points, 4, &shape.data));
-        shape.inside_out = inside_out != 0;
-        shape.from.rotation = shape.to.rotation = turn((MoteVec3){0, 1, 0}, 0.3f);
-        expect_ok(mote_world_set_shapes(world, &shape, 1));
+        MoteCollider collider = still_collider(MOTE_COLLIDER_HULL, NOWHERE, NOWHERE, 0.0f);
+        expect_ok(mote_world_add_hull(world, points, 4, &collider.data));
+        collider.inside_out = inside_out != 0;
+        collider.from.rotation = collider.to.rotation = turn((MoteVec3){0, 1, 0}, 0.3f);
+        expect_ok(mote_world_set_colliders(world, &collider, 1));
         MoteVec3 grains[200];
         for (int i = 0; i < 200; i++) {
             grains[i] = random_in_box((MoteVec3){0, inside_out != 0 ? 0.3f : 2.0f, 0}, inside_out != 0 ? 0.15f : 0.5f);
         }
         add_points(world, grains, 200, 0);
-        const Shape *kernel_shape = download_copy(world, world->view.shapes, sizeof(Shape));
+        const Collider *kernel_collider = download_copy(world, world->view.colliders, sizeof(Collider));
         vec4 *rows = download_copy(world, world->view.hull_rows, 4 * sizeof(vec4) * 4);
-        const MoteView host = {.hull_rows = rows};
+        const SolverData host = {.hull_rows = rows};
         int near = 0;
         double lowest = 1.0;
         for (int step = 0; step < 90; step++) {
@@ -178,7 +178,8 @@ static void particles_stay_on_their_side(void **state)
             const MoteParticleView view = read_view(world);
             for (uint32_t i = 0; i < view.count; i++) {
                 const float *p = view.positions + 4 * (size_t)i;
-                const float d = shape_distance(&host, *kernel_shape, to_shape(*kernel_shape, v3(p[0], p[1], p[2]))).w;
+                const float d =
+                    collider_distance(&host, *kernel_collider, to_collider(*kernel_collider, v3(p[0], p[1], p[2]))).w;
                 lowest = fmin(lowest, d);
                 near += d < 1.5 * margin;
             }
@@ -188,7 +189,7 @@ static void particles_stay_on_their_side(void **state)
         assert_true(near > 1000);
         assert_true(lowest > (inside_out != 0 ? 0.5 : 0.9) * margin); // in a sharp corner walls push by turns
         free(rows);
-        free((void *)(uintptr_t)kernel_shape);
+        free((void *)(uintptr_t)kernel_collider);
         mote_world_destroy(world);
     }
 }
@@ -202,12 +203,12 @@ static void a_hull_knows_its_centre_of_mass(void **state)
     for (int i = 0; i < 8; i++) {
         corners[i] = (MoteVec3){i & 1 ? 0.9f : -0.1f, i & 2 ? 0.1f : -0.5f, i & 4 ? 0.9f : 0.5f};
     }
-    MoteShape shape = still_shape(MOTE_SHAPE_HULL, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
-    shape.density = 2000.0f;
-    expect_ok(mote_world_add_hull(world, corners, 8, &shape.data));
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
-    MoteShapeState found;
-    expect_ok(mote_world_read_shapes(world, &found, 1));
+    MoteCollider collider = still_collider(MOTE_COLLIDER_HULL, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    collider.density = 2000.0f;
+    expect_ok(mote_world_add_hull(world, corners, 8, &collider.data));
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
+    MoteColliderState found;
+    expect_ok(mote_world_read_colliders(world, &found, 1));
     expect_near(found.mass, 2000.0 * 1.0 * 0.6 * 0.4, 0.01, "mass");
     expect_near(found.centre.x, 0.4, 1e-5, "x of the centre of mass");
     expect_near(found.centre.y, -0.2, 1e-5, "y of the centre of mass");

@@ -17,19 +17,19 @@ static MoteSettings ids_settings(void)
     return settings;
 }
 
-static MoteColliderId add_collider(MoteWorld *world, MoteShape shape)
+static MoteColliderId add_collider(MoteWorld *world, MoteCollider collider)
 {
     MoteColliderId id = {0};
-    expect_ok(mote_world_add_collider(world, &shape, &id));
+    expect_ok(mote_world_add_collider(world, &collider, &id));
     assert_true(id.generation != 0 && mote_world_has_collider(world, id));
     return id;
 }
 
-static MoteShape ball(MoteVec3 position, float radius, float mass)
+static MoteCollider ball(MoteVec3 position, float radius, float mass)
 {
-    MoteShape shape = still_shape(MOTE_SHAPE_SPHERE, position, (MoteVec3){0, 0, 0}, radius);
-    shape.mass = mass;
-    return shape;
+    MoteCollider collider = still_collider(MOTE_COLLIDER_SPHERE, position, (MoteVec3){0, 0, 0}, radius);
+    collider.mass = mass;
+    return collider;
 }
 
 static MoteBodyId add_cube(MoteWorld *world, uint32_t side, MoteVec3 corner)
@@ -49,7 +49,7 @@ static MoteBodyId add_cube(MoteWorld *world, uint32_t side, MoteVec3 corner)
     return id;
 }
 
-static void expect_same_motion(const MoteShapeState *a, const MoteShapeState *b)
+static void expect_same_motion(const MoteColliderState *a, const MoteColliderState *b)
 {
     assert_memory_equal(&a->pose, &b->pose, sizeof a->pose);
     assert_memory_equal(&a->velocity, &b->velocity, sizeof a->velocity);
@@ -66,8 +66,8 @@ static void stale_collider_ids_are_refused(void **state)
     MoteWorld *world = make_world(*state, &settings);
     const MoteColliderId a = add_collider(world, mote_default_collider());
     const MoteColliderId b = add_collider(world, ball(FAR, 1.0f, 2.0f));
-    const MoteShape shape = mote_default_collider();
-    MoteShapeState found;
+    const MoteCollider collider = mote_default_collider();
+    MoteColliderState found;
     expect_ok(mote_world_remove_collider(world, a));
     assert_false(mote_world_has_collider(world, a));
     const MoteColliderId c = add_collider(world, ball(FAR, 3.0f, 4.0f));
@@ -76,10 +76,10 @@ static void stale_collider_ids_are_refused(void **state)
     const MoteColliderId stale[] = {a, {b.index, c.generation}, {77, 1}};
     for (int i = 0; i < 3; i++) {
         const char *text = "is not in the world: it was removed";
-        expect_error(mote_world_set_collider(world, stale[i], &shape), MOTE_ERROR_INPUT, text);
+        expect_error(mote_world_set_collider(world, stale[i], &collider), MOTE_ERROR_INPUT, text);
         expect_error(mote_world_remove_collider(world, stale[i]), MOTE_ERROR_INPUT, text);
         expect_error(mote_world_read_collider(world, stale[i], &found), MOTE_ERROR_INPUT, text);
-        expect_error(mote_world_set_shape_motion(world, stale[i], NULL, FAR, FAR), MOTE_ERROR_INPUT, text);
+        expect_error(mote_world_set_collider_motion(world, stale[i], NULL, FAR, FAR), MOTE_ERROR_INPUT, text);
     }
     expect_error(mote_world_remove_collider(world, (MoteColliderId){0}), MOTE_ERROR_INPUT, "names none");
     expect_ok(mote_world_read_collider(world, c, &found));
@@ -88,9 +88,9 @@ static void stale_collider_ids_are_refused(void **state)
     assert_int_equal(mote_world_collider_ids(world, ids, 4), 2);
     assert_true(ids[0].generation == b.generation && ids[1].generation == c.generation);
     // A whole set keeps the ids of the places that stay, and ends the others'.
-    expect_ok(mote_world_set_shapes(world, &shape, 1));
+    expect_ok(mote_world_set_colliders(world, &collider, 1));
     assert_true(mote_world_has_collider(world, b) && !mote_world_has_collider(world, c));
-    MoteShape bad = shape;
+    MoteCollider bad = collider;
     bad.restitution = 2.0f;
     MoteColliderId none = b;
     expect_error(mote_world_add_collider(world, &bad, &none), MOTE_ERROR_INPUT, "restitution 2");
@@ -118,10 +118,11 @@ static void far_colliders_change_nothing(void **state)
     const MoteSettings settings = ids_settings();
     MoteWorld *alone = make_world(*state, &settings), *world = make_world(*state, &settings);
     const MoteColliderId one = fill(alone);
-    const MoteColliderId far_wall = add_collider(world, still_shape(MOTE_SHAPE_BOX, FAR, (MoteVec3){1, 1, 1}, 0.0f));
+    const MoteColliderId far_wall =
+        add_collider(world, still_collider(MOTE_COLLIDER_BOX, FAR, (MoteVec3){1, 1, 1}, 0.0f));
     const MoteColliderId far_ball = add_collider(world, ball((MoteVec3){-FAR.x, FAR.y, 0}, 0.5f, 1.0f));
     const MoteColliderId other = fill(world);
-    MoteShapeState a, b;
+    MoteColliderState a, b;
     MoteColliderId late = {0};
     for (int part = 0; part < 4; part++) {
         run_steps(alone, 15, DT);
@@ -162,7 +163,7 @@ static void what_lay_on_a_removed_collider_falls(void **state)
     run_steps(world, 20, DT);
     const float rest = find_particle(world, grain).position.y;
     expect_near(rest, 0.05, 1e-4, "height on the ground");
-    MoteShape lift = mote_default_collider(); // a millimetre up in the next step
+    MoteCollider lift = mote_default_collider(); // a millimetre up in the next step
     lift.to.position.y = 0.001f;
     expect_ok(mote_world_set_collider(world, ground, &lift));
     run_steps(world, 1, DT);
@@ -345,9 +346,9 @@ static void defaults_are_valid(void **state)
     assert_string_equal(options.backend, "auto");
     MoteWorld *world = NULL;
     expect_ok(mote_world_create(&settings, &backend->options, &world));
-    for (int kind = MOTE_SHAPE_PLANE; kind <= MOTE_SHAPE_CAPSULE; kind++) {
-        MoteShape collider = mote_default_collider();
-        collider.kind = (MoteShapeKind)kind;
+    for (int kind = MOTE_COLLIDER_PLANE; kind <= MOTE_COLLIDER_CAPSULE; kind++) {
+        MoteCollider collider = mote_default_collider();
+        collider.kind = (MoteColliderKind)kind;
         collider.from.position.y = collider.to.position.y = -1.0f;
         add_collider(world, collider);
     }
@@ -382,9 +383,9 @@ static void wrong_enums_are_refused(void **state)
 {
     MoteSettings settings = ids_settings();
     MoteWorld *world = make_world(*state, &settings);
-    MoteShape shape = mote_default_collider();
-    shape.kind = (MoteShapeKind)99;
-    expect_error(mote_world_add_collider(world, &shape, NULL), MOTE_ERROR_INPUT, "kind 99");
+    MoteCollider collider = mote_default_collider();
+    collider.kind = (MoteColliderKind)99;
+    expect_error(mote_world_add_collider(world, &collider, NULL), MOTE_ERROR_INPUT, "kind 99");
     MoteMaterial material = mote_default_material();
     material.combine = (MoteCombine)12;
     expect_error(mote_world_set_materials(world, &material, 1), MOTE_ERROR_INPUT, "combine 12");
@@ -530,7 +531,8 @@ static void callbacks_change_no_bit(void **state)
         const MoteSettings settings = ids_settings();
         MoteWorld *world = make_world(*state, &settings);
         build_dam_break(world, 4, 6, 4);
-        const MoteShape hole = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0.9f, 0.1f, 0.2f}, (MoteVec3){0, 0, 0}, 0.2f);
+        const MoteCollider hole =
+            still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0.9f, 0.1f, 0.2f}, (MoteVec3){0, 0, 0}, 0.2f);
         expect_ok(mote_world_set_kill_volumes(world, &hole, 1));
         uint32_t calls = 0;
         if (called == 1) {

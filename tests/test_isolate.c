@@ -18,16 +18,16 @@
 enum { NUMBERS = 100000, MEGABYTE = 1 << 20 };
 static const IsolateLimits usual = {64 * MEGABYTE, 1};
 
-typedef struct Answer {
+typedef struct ContactResponse {
     uint32_t numbers[NUMBERS];
     uint32_t wanted;
-} Answer;
+} ContactResponse;
 
-static Answer answer;
+static ContactResponse answer;
 
 static MoteResult take_numbers(void *context, IsolatePipe *in)
 {
-    Answer *out = context;
+    ContactResponse *out = context;
     return isolate_receive(in, out->numbers, out->wanted * sizeof *out->numbers);
 }
 
@@ -400,7 +400,7 @@ static void *allocate(void *context)
 static void *import_often(void *context)
 {
     uint32_t *failed = context;
-    Answer *own = malloc(sizeof *own);
+    ContactResponse *own = malloc(sizeof *own);
     for (int i = 0; i < 20 && own != NULL; i++) {
         own->wanted = NUMBERS;
         memset(own->numbers, 0, sizeof own->numbers);

@@ -7,9 +7,9 @@
 
 static const double PI = 3.14159265358979323846;
 
-static RestState rest_of(uint32_t dimensions, double support)
+static RestState rest_of(uint32_t dimensions, double smoothing_radius)
 {
-    const MoteSettings settings = measuring_settings(dimensions, (float)(support / 2.0), 2.0f);
+    const MoteSettings settings = measuring_settings(dimensions, (float)(smoothing_radius / 2.0), 2.0f);
     return rest_state_measure(&settings);
 }
 
@@ -124,7 +124,7 @@ static uint32_t nearest_to(const MoteParticleView *view, MoteVec3 p)
 static MoteWorld *make_lattice(const TestBackend *backend, const MoteSettings *settings, uint32_t *middle)
 {
     MoteWorld *world = make_world(backend, settings);
-    const uint32_t reach = (uint32_t)ceilf(settings->support_ratio);
+    const uint32_t reach = (uint32_t)ceilf(settings->smoothing_radius_ratio);
     const uint32_t n = 2 * reach + 1;
     const float half = settings->spacing * (float)reach;
     const bool flat = settings->dimensions == 2;
@@ -135,13 +135,13 @@ static MoteWorld *make_lattice(const TestBackend *backend, const MoteSettings *s
     return world;
 }
 
-static const float support_ratios[] = {1.5f, 2.0f, 2.2f, 3.0f};
+static const float smoothing_radius_ratios[] = {1.5f, 2.0f, 2.2f, 3.0f};
 
 static void a_lattice_has_the_rest_density(void **state)
 {
     for (uint32_t dimensions = 2; dimensions <= 3; dimensions++) {
         for (size_t r = 0; r < 4; r++) {
-            const MoteSettings settings = measuring_settings(dimensions, 0.05f, support_ratios[r]);
+            const MoteSettings settings = measuring_settings(dimensions, 0.05f, smoothing_radius_ratios[r]);
             uint32_t middle;
             MoteWorld *world = make_lattice(*state, &settings, &middle);
             const MoteParticleView view = read_view(world);
@@ -169,7 +169,7 @@ static void rest_lambda_is_the_lattices(void **state)
 {
     for (uint32_t dimensions = 2; dimensions <= 3; dimensions++) {
         for (size_t r = 0; r < 4; r++) {
-            MoteSettings settings = measuring_settings(dimensions, 0.05f, support_ratios[r]);
+            MoteSettings settings = measuring_settings(dimensions, 0.05f, smoothing_radius_ratios[r]);
             settings.rest_density_scale = 0.8f;
             settings.relaxation = 0.0f;
             uint32_t middle;
@@ -196,7 +196,7 @@ static void rest_lambda_is_the_lattices(void **state)
 
 typedef struct Cloud {
     uint32_t dimensions, count;
-    double support, number_density;
+    double smoothing_radius, number_density;
     double (*points)[3];
     bool spiky; // which kernel the density is made of
 } Cloud;
@@ -204,7 +204,7 @@ typedef struct Cloud {
 // Density over rest density at point i.
 static double cloud_density(const Cloud *cloud, uint32_t i)
 {
-    const double h = cloud->support;
+    const double h = cloud->smoothing_radius;
     double sum = 0.0;
     for (uint32_t j = 0; j < cloud->count; j++) {
         const double *a = cloud->points[i], *b = cloud->points[j];
@@ -223,7 +223,7 @@ static double cloud_density(const Cloud *cloud, uint32_t i)
 // Derivatives of the density at point i by the coordinates of point k, by central differences.
 static void cloud_gradient(Cloud *cloud, uint32_t i, uint32_t k, double gradient[3])
 {
-    const double step = 1e-6 * cloud->support;
+    const double step = 1e-6 * cloud->smoothing_radius;
     for (uint32_t axis = 0; axis < 3; axis++) {
         const double there = cloud->points[k][axis];
         cloud->points[k][axis] = there + step;
@@ -263,7 +263,7 @@ static MoteWorld *make_cloud(const TestBackend *backend, uint32_t dimensions, Cl
     *points = download_copy(world, world->view.predicted, COUNT * sizeof(vec4));
     *cloud = (Cloud){.dimensions = dimensions,
                      .count = COUNT,
-                     .support = (double)settings.spacing * settings.support_ratio,
+                     .smoothing_radius = (double)settings.spacing * settings.smoothing_radius_ratio,
                      .number_density = reference_rest(&settings).number_density,
                      .points = malloc(COUNT * sizeof *cloud->points)};
     for (int i = 0; i < COUNT; i++) {
@@ -275,14 +275,14 @@ static MoteWorld *make_cloud(const TestBackend *backend, uint32_t dimensions, Cl
 }
 
 // By how much the lightest particle that takes part in the constraint of point i is lighter than the heaviest liquid:
-// in full up to half of the squared support, less and less beyond.
+// in full up to half of the squared smoothing radius, less and less beyond.
 static double cloud_lightness(const Cloud *cloud, uint32_t i, const vec4 *points)
 {
     double heaviest = points[0].w, lightest = points[i].w;
     for (uint32_t k = 0; k < cloud->count; k++) {
         const double *a = cloud->points[i], *b = cloud->points[k];
         const double offset[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-        const double outer = 2.0 - 2.0 * dot(offset, offset) / (cloud->support * cloud->support);
+        const double outer = 2.0 - 2.0 * dot(offset, offset) / (cloud->smoothing_radius * cloud->smoothing_radius);
         const double share = fmin(fmax(outer, 0.0), 1.0);
         heaviest = fmin(heaviest, points[k].w);
         lightest = fmax(lightest, points[i].w + share * (points[k].w - points[i].w));

@@ -33,17 +33,17 @@ static void only_grains_roll(void **state)
     MoteWorld *world = make_world(*state, &settings);
     const MoteMaterial rough = {.static_friction = 0.8f, .kinetic_friction = 0.8f};
     expect_ok(mote_world_set_materials(world, &rough, 1));
-    MoteShape plane = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    MoteCollider plane = still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
     plane.static_friction = plane.kinetic_friction = 0.8f;
     plane.from.rotation = plane.to.rotation = turn_about((MoteVec3){0, 0, 1}, -0.3);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     const float across = 0.05f * sinf(0.3f), above = 0.05f * cosf(0.3f);
     const MoteVec3 points[] = {{across, above, 0}, {across, above, 1}};
     const uint32_t grain = add_points(world, points, 1, MOTE_PHASE(MOTE_KIND_GRAIN, 0));
     add_points(world, points + 1, 1, MOTE_PHASE(MOTE_KIND_BODY, 1));
     run_steps(world, 30, 1.0f / 120.0f);
     float spins[2][4];
-    expect_ok(mote_world_read_channel(world, SPIN_CHANNEL, spins[0]));
+    expect_ok(mote_world_read_channel(world, ANGULAR_VELOCITY_CHANNEL, spins[0]));
     const MoteParticleView view = read_view(world);
     for (uint32_t i = 0; i < 2; i++) {
         const double spin = sqrt(spins[i][0] * spins[i][0] + spins[i][1] * spins[i][1] + spins[i][2] * spins[i][2]);

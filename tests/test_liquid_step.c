@@ -13,7 +13,7 @@ static MoteSettings bare_settings(uint32_t dimensions)
     MoteSettings settings = mote_default_settings();
     settings.dimensions = dimensions;
     settings.spacing = 0.05f;
-    settings.support_ratio = 2.2f;
+    settings.smoothing_radius_ratio = 2.2f;
     settings.gravity = (MoteVec3){0, 0, 0};
     settings.stabilization_iterations = 0;
     settings.iterations = 0;
@@ -221,7 +221,7 @@ static void no_correction_is_beyond_its_limit(void **state)
 static double shear_wave_rate(const MoteSettings *s, double k)
 {
     double rate = 0.0;
-    const int reach = 1 + (int)s->support_ratio, depth = s->dimensions == 2 ? 0 : reach;
+    const int reach = 1 + (int)s->smoothing_radius_ratio, depth = s->dimensions == 2 ? 0 : reach;
     for (int x = -reach; x <= reach; x++) {
         for (int y = -reach; y <= reach; y++) {
             for (int z = -depth; z <= depth; z++) {
@@ -273,7 +273,7 @@ static void xsph_damps_a_shear_wave(void **state)
         double rates[2];
         for (int twice = 0; twice < 2; twice++) {
             MoteSettings settings = bare_settings(dimensions);
-            settings.support_ratio = 1.9f; // reaches one layer
+            settings.smoothing_radius_ratio = 1.9f; // reaches one layer
             settings.viscosity = twice == 0 ? 0.2f : 0.4f;
             const double k = 2.0 * acos(-1.0) / (6.0 * (double)settings.spacing); // six particles long
             const double rate = (double)settings.viscosity * shear_wave_rate(&settings, k);
@@ -421,8 +421,8 @@ static void liquid_sleeps_only_where_it_is_carried(void **state)
     MoteSettings settings = mote_default_settings();
     settings.sleep_speed = 0.1f; // more than gravity gives in two steps
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape floor = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
-    expect_ok(mote_world_set_shapes(world, &floor, 1));
+    const MoteCollider floor = still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    expect_ok(mote_world_set_colliders(world, &floor, 1));
     MoteVec3 points[28], velocities[28] = {{0, 0, 0}};
     for (int i = 0; i < 27; i++) {
         points[i] = (MoteVec3){0.05f * (float)(i % 3), 2.0f + 0.05f * (float)(i / 3 % 3), 0.05f * (float)(i / 9)};
@@ -510,11 +510,12 @@ static void a_wall_counts_as_the_lattice_behind_it(void **state)
     for (uint32_t dimensions = 2; dimensions <= 3; dimensions++) {
         for (int gap = 0; gap < 2; gap++) { // spacings
             MoteSettings s = measuring_settings(dimensions, 0.05f, 2.7f);
-            s.wall_density_weight = gap == 0 ? 1.0f : 0.6f;
+            s.boundary_density_weight = gap == 0 ? 1.0f : 0.6f;
             MoteWorld *world = make_world(*state, &s);
-            const MoteShape floor = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
-            expect_ok(mote_world_set_shapes(world, &floor, 1));
-            const double d = (double)s.spacing, h = reference_support(&s), away = gap * d;
+            const MoteCollider floor =
+                still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+            expect_ok(mote_world_set_colliders(world, &floor, 1));
+            const double d = (double)s.spacing, h = reference_smoothing_radius(&s), away = gap * d;
             const float touching = s.collision_distance * s.spacing;
             add_points(world, &(MoteVec3){0, touching + (float)away, 0}, 1, MOTE_PHASE_FLUID);
             run_steps(world, 1, 1e-2f);
@@ -526,7 +527,7 @@ static void a_wall_counts_as_the_lattice_behind_it(void **state)
                 layers += dimensions == 2 ? poly6_norm * 32.0 / 35.0 * pow(t, 3.5) / d
                                           : poly6_norm * pi / 4.0 * pow(t, 4.0) / (d * d);
             }
-            const double expected = (reference_poly6(&s, 0.0) + (double)s.wall_density_weight * layers) / rest;
+            const double expected = (reference_poly6(&s, 0.0) + (double)s.boundary_density_weight * layers) / rest;
             expect_near(view.velocities[3], expected, 1e-4 * expected, "the density at a wall");
             mote_world_destroy(world);
         }

@@ -275,8 +275,8 @@ static MoteWorld *make_dams(const TestBackend *backend, bool honey, bool water)
     materials[0].max_tension = 0.1f;
     materials[1].vorticity = 4.0f;
     expect_ok(mote_world_set_materials(world, materials, 2));
-    const MoteShape floor = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
-    expect_ok(mote_world_set_shapes(world, &floor, 1));
+    const MoteCollider floor = still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    expect_ok(mote_world_set_colliders(world, &floor, 1));
     if (honey) {
         add_dam(world, 0.0f, 0);
     }
@@ -359,8 +359,9 @@ static void stated_by_material_or_settings(void **state)
             *(w == 0 ? in_settings : in_material)[parameter] = values[parameter];
             worlds[w] = make_world(*state, &settings);
             expect_ok(mote_world_set_materials(worlds[w], materials, 2));
-            const MoteShape floor = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
-            expect_ok(mote_world_set_shapes(worlds[w], &floor, 1));
+            const MoteCollider floor =
+                still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+            expect_ok(mote_world_set_colliders(worlds[w], &floor, 1));
             add_dam(worlds[w], 0.0f, 0);
             if (w == 2) {
                 const MoteVec3 far = {5, 0.5f, 0};

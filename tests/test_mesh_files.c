@@ -205,9 +205,9 @@ static void expect_box(const char *name, const Bytes *bytes)
     assert_int_equal(mesh.vertex_count, 24);
     expect_near(report.volume, 6.0, 1e-6, name);
     expect_near(report.area, 22.0, 1e-6, name);
-    const double low = fabs(report.lowest.x) + fabs(report.lowest.y) + fabs(report.lowest.z);
+    const double low = fabs(report.bounds_min.x) + fabs(report.bounds_min.y) + fabs(report.bounds_min.z);
     expect_near(low, 0.0, 0.0, name);
-    assert_true(report.highest.x == 1.0f && report.highest.y == 2.0f && report.highest.z == 3.0f);
+    assert_true(report.bounds_max.x == 1.0f && report.bounds_max.y == 2.0f && report.bounds_max.z == 3.0f);
     mesh_free(&mesh);
 }
 
@@ -242,8 +242,8 @@ static void nodes_place_their_meshes(void **state)
     assert_int_equal(report.components, 2);
     assert_true(report.consistently_oriented);
     expect_near(report.volume, 96.0, 1e-4, "volume of both");
-    expect_near(report.lowest.x, -12.0, 1e-5, "lowest x");
-    expect_near(report.highest.x, 2.0, 1e-5, "highest x");
+    expect_near(report.bounds_min.x, -12.0, 1e-5, "lowest x");
+    expect_near(report.bounds_max.x, 2.0, 1e-5, "highest x");
     mesh_free(&mesh);
 }
 

@@ -18,7 +18,7 @@ static MoteSettings pool_settings(uint32_t mode)
     MoteSettings settings = mote_default_settings();
     settings.spacing = 0.05f;
     settings.density_mode = mode;
-    settings.wall_density_weight = 1.0f;
+    settings.boundary_density_weight = 1.0f;
     settings.viscosity = 0.05f;
     settings.damping = 0.5f;
     return settings;
@@ -30,10 +30,10 @@ static MoteWorld *make_pool(const TestBackend *backend, uint32_t mode)
     const MoteSettings settings = pool_settings(mode);
     const float d = settings.spacing, half = 0.5f * d * WIDTH;
     MoteWorld *world = make_world(backend, &settings);
-    const MoteShape shapes[2] = {
+    const MoteCollider colliders[2] = {
         box_container((MoteVec3){half, 2.0f, half}, (MoteVec3){half, 2.0f, half}),
-        still_shape(MOTE_SHAPE_BOX, (MoteVec3){half, 1.5f, half}, (MoteVec3){half, 0.1f, half}, 0)};
-    expect_ok(mote_world_set_shapes(world, shapes, 2));
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){half, 1.5f, half}, (MoteVec3){half, 0.1f, half}, 0)};
+    expect_ok(mote_world_set_colliders(world, colliders, 2));
     add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, WIDTH, DEPTH, WIDTH);
     return world;
 }
@@ -251,8 +251,8 @@ static void liquids_change_places(void **state)
         const float d = settings.spacing;
         MoteWorld *world = make_world(*state, &settings);
         const MoteVec3 half = {0.5f * d * 16, 1.0f, 0.5f * d * 4};
-        const MoteShape tank = box_container(half, half);
-        expect_ok(mote_world_set_shapes(world, &tank, 1));
+        const MoteCollider tank = box_container(half, half);
+        expect_ok(mote_world_set_colliders(world, &tank, 1));
         for (uint32_t liquid = 0; liquid < 2; liquid++) { // side by side
             MoteVec3 points[8 * 12 * 4];
             for (uint32_t i = 0; i < 8 * 12 * 4; i++) {

@@ -4,7 +4,7 @@
 
 #include "kernels/kernels.h"
 
-static const float SUPPORT = 0.1f; // m: particles of 5 cm radius that touch
+static const float SMOOTHING_RADIUS = 0.1f; // m: particles of 5 cm radius that touch
 
 // ---- Keys ----
 
@@ -30,7 +30,7 @@ static void bits_spread_and_gather(void **state)
 
 typedef struct Found {
     uint32_t count, cells, blocks;
-    float support, squared_support;
+    float smoothing_radius, smoothing_radius_squared;
     vec4 *points, *bounds;
     u64 *keys;
     uint *cell_scan, *cell_starts, *run_counts, *counts, *starts, *neighbours;
@@ -39,11 +39,11 @@ typedef struct Found {
 
 static Found download_found(MoteWorld *world)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     Found found = {.count = view->particle_count,
                    .cells = view->cell_count,
-                   .support = view->support,
-                   .squared_support = view->support_squared};
+                   .smoothing_radius = view->smoothing_radius,
+                   .smoothing_radius_squared = view->smoothing_radius_squared};
     const size_t n = found.count, cells = found.cells;
     found.points = download_copy(world, view->predicted, n * sizeof(vec4));
     found.bounds = download_copy(world, view->bounds, 2 * sizeof(vec4));
@@ -78,7 +78,7 @@ static void check_cells(const Found *found)
 {
     const vec4 low = found->bounds[0], high = found->bounds[1];
     const float extent = fmaxf(fmaxf(high.x - low.x, high.y - low.y), high.z - low.z);
-    const float size = cell_size(found->support, extent);
+    const float size = cell_size(found->smoothing_radius, extent);
     assert_int_equal(found->cell_starts[0], 0);
     assert_int_equal(found->cell_starts[found->cells], found->count);
     for (uint32_t i = 0; i < found->count; i++) {
@@ -142,7 +142,8 @@ static uint64_t check_lists(const Found *found)
     uint32_t *listed = malloc((found->count + 1) * sizeof *listed);
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < found->count; i++) {
-        const uint32_t count = brute_force_neighbours(found->points, found->count, found->squared_support, i, expected);
+        const uint32_t count =
+            brute_force_neighbours(found->points, found->count, found->smoothing_radius_squared, i, expected);
         if (found->counts[i] != count) {
             const vec4 p = found->points[i];
             fail_msg("particle %u at (%.9g, %.9g, %.9g) has %u neighbours, expected %u", i, p.x, p.y, p.z,
@@ -169,7 +170,7 @@ static uint64_t check_lists(const Found *found)
 static uint64_t check_points(const TestBackend *backend, uint32_t dimensions, const MoteVec3 *points, uint32_t count,
                              uint32_t *most)
 {
-    const MoteSettings settings = measuring_settings(dimensions, 0.5f * SUPPORT, 2.0f);
+    const MoteSettings settings = measuring_settings(dimensions, 0.5f * SMOOTHING_RADIUS, 2.0f);
     MoteWorld *world = make_world(backend, &settings);
     add_points(world, points, count, MOTE_PHASE_FLUID);
     run_steps(world, 1, 1e-2f);
@@ -217,7 +218,7 @@ static void random_points(void **state)
 static void points_on_a_full_lattice(void **state) // all 27 cells occupied, and pairs at just about the support
 {
     for (uint32_t i = 0; i < 14 * 14 * 14; i++) {
-        const float d = 0.5f * SUPPORT;
+        const float d = 0.5f * SMOOTHING_RADIUS;
         points[i] = (MoteVec3){d * (float)(i % 14), d * (float)(i / 14 % 14), d * (float)(i / 196)};
     }
     check_points(*state, 3, points, 14 * 14 * 14, NULL);
@@ -237,7 +238,7 @@ static void clustered_points(void **state)
     uint32_t at = 0;
     for (int cluster = 0; cluster < 30; cluster++) { // many to a cell, in cells far from one another
         const MoteVec3 centre = random_in_box((MoteVec3){0, 0, 0}, 20.0f);
-        const float half = random_float(0.02f, 0.2f) * SUPPORT * 10.0f;
+        const float half = random_float(0.02f, 0.2f) * SMOOTHING_RADIUS * 10.0f;
         fill_box(at, at + 80, centre, half);
         at += 80;
     }
@@ -248,7 +249,7 @@ static void clustered_points(void **state)
 static void overfull_cells(void **state)
 {
     uint32_t most = 0;
-    fill_box(0, 4600, (MoteVec3){0, 0, 0}, 1.45f * SUPPORT);
+    fill_box(0, 4600, (MoteVec3){0, 0, 0}, 1.45f * SMOOTHING_RADIUS);
     check_points(*state, 3, points, 4600, &most);
     assert_true(most > 4096);
 }
@@ -294,13 +295,13 @@ static void collinear_points(void **state)
 {
     for (int axis = 0; axis < 3; axis++) {
         for (uint32_t i = 0; i < 1500; i++) {
-            const float t = 0.5f * SUPPORT * (float)i;
+            const float t = 0.5f * SMOOTHING_RADIUS * (float)i;
             points[i] = (MoteVec3){axis == 0 ? t : 1, axis == 1 ? -t : 2, axis == 2 ? t : 3};
         }
         check_points(*state, 3, points, 1500, NULL);
     }
     for (uint32_t i = 0; i < 1500; i++) {
-        const float t = 0.3f * SUPPORT * (float)i;
+        const float t = 0.3f * SMOOTHING_RADIUS * (float)i;
         points[i] = (MoteVec3){t, -t, t};
     }
     check_points(*state, 3, points, 1500, NULL);
@@ -323,8 +324,8 @@ static void points_ten_kilometres_out(void **state)
 
 static float farthest_neighbour(float from)
 {
-    float to = from + SUPPORT;
-    while ((to - from) * (to - from) >= SUPPORT * SUPPORT) {
+    float to = from + SMOOTHING_RADIUS;
+    while ((to - from) * (to - from) >= SMOOTHING_RADIUS * SMOOTHING_RADIUS) {
         to = nextafterf(to, -INFINITY);
     }
     return to;
@@ -366,7 +367,7 @@ static void outliers_at_a_hundred_thousand_kilometres(void **state)
 // Lists that grow and shrink, and the order that changes, while particles come, go and crowd.
 static void lists_follow_the_particles(void **state)
 {
-    MoteSettings settings = measuring_settings(3, 0.5f * SUPPORT, 2.0f);
+    MoteSettings settings = measuring_settings(3, 0.5f * SMOOTHING_RADIUS, 2.0f);
     settings.max_displacement = 0.0f;
     MoteWorld *world = make_world(*state, &settings);
     MoteVec3 velocities[LIMIT];

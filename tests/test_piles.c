@@ -173,14 +173,14 @@ static void run_heap(void **state, Heap heaps[2])
     const MoteMaterial material = {.static_friction = 0.4f, .kinetic_friction = 0.3f, .rolling_friction = 1.0f};
     expect_ok(mote_world_set_materials(world, &material, 1));
     const MoteTransform middle = {{0, 2, 0}, {0, 0, 0, 1}};
-    const MoteShape box = {.kind = MOTE_SHAPE_BOX,
-                           .inside_out = true,
-                           .from = middle,
-                           .to = middle,
-                           .half_size = {0.3f, 2.0f, 0.3f},
-                           .static_friction = 0.2f,
-                           .kinetic_friction = 0.15f};
-    expect_ok(mote_world_set_shapes(world, &box, 1));
+    const MoteCollider box = {.kind = MOTE_COLLIDER_BOX,
+                              .inside_out = true,
+                              .from = middle,
+                              .to = middle,
+                              .half_size = {0.3f, 2.0f, 0.3f},
+                              .static_friction = 0.2f,
+                              .kinetic_friction = 0.15f};
+    expect_ok(mote_world_set_colliders(world, &box, 1));
     MoteQuaternion started[CAPSULES];
     for (int i = 0; i < CAPSULES; i++) {
         const double turn = 1.1 * i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plasticity against its law (UPP section 5.3): what a body is deformed by beyond the yield goes into its rest shape at
-// the rate of its creep.
+// Plasticity against its law (UPP section 5.3): what a body is deformed by beyond the yield goes into its rest collider
+// at the rate of its creep.
 #include "solid_fixture.h"
 
 enum { CORNERS = 8 };

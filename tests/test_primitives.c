@@ -261,7 +261,7 @@ static void bounds_hold_all_points(void **state)
             points[i] = v4(p.x, p.y, p.z, random_float(0.0f, 1e6f)); // which number it is must not matter
         }
         check_bounds(points, count);
-        for (uint32_t i = 1; i < count; i++) { // places without a particle, some of them far away
+        for (uint32_t i = 1; i < count; i++) { // dead slots, some of them far away
             points[i] = i % 3 == 0 ? v4(i % 2 == 0 ? 1e9f : -1e9f, 1e9f, -1e9f, -1.0f) : points[i];
         }
         check_bounds(points, count);

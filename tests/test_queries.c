@@ -32,21 +32,21 @@ static void expect_miss(MoteRayHit hit)
     assert_true(hit.normal.x == 0.0f && hit.normal.y == 0.0f && hit.normal.z == 0.0f);
 }
 
-static MoteWorld *world_with(void **state, const MoteShape *shapes, uint32_t count)
+static MoteWorld *world_with(void **state, const MoteCollider *colliders, uint32_t count)
 {
     const MoteSettings settings = measuring_settings(3, 0.1f, 2.0f);
     MoteWorld *world = make_world(*state, &settings);
-    expect_ok(mote_world_set_shapes(world, shapes, count));
+    expect_ok(mote_world_set_colliders(world, colliders, count));
     return world;
 }
 
 // Down, along and away from a plane and a turned box; the nearer of two; not beyond its length.
 static void rays_meet_planes_and_boxes(void **state)
 {
-    MoteShape shapes[2] = {still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, -1, 0}, NOWHERE, 0),
-                           still_shape(MOTE_SHAPE_BOX, (MoteVec3){5, 0, 0}, (MoteVec3){1, 0.5f, 0.5f}, 0)};
-    shapes[1].from.rotation = shapes[1].to.rotation = turn((MoteVec3){0, 1, 0}, 0.78539816f);
-    MoteWorld *world = world_with(state, shapes, 2);
+    MoteCollider colliders[2] = {still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, -1, 0}, NOWHERE, 0),
+                                 still_collider(MOTE_COLLIDER_BOX, (MoteVec3){5, 0, 0}, (MoteVec3){1, 0.5f, 0.5f}, 0)};
+    colliders[1].from.rotation = colliders[1].to.rotation = turn((MoteVec3){0, 1, 0}, 0.78539816f);
+    MoteWorld *world = world_with(state, colliders, 2);
     const MoteVec3 up = {0, 1, 0};
     expect_hit(cast(world, NOWHERE, (MoteVec3){0, -7, 0}), 0, 1.0, up, 1e-6);
     expect_hit(cast(world, NOWHERE, (MoteVec3){1, -0.001f, 0}), 1, 5.0 - sqrt(0.5),
@@ -70,11 +70,11 @@ static void rays_meet_planes_and_boxes(void **state)
     mote_world_destroy(world);
 }
 
-static void rays_meet_round_shapes(void **state)
+static void rays_meet_round_colliders(void **state)
 {
-    MoteShape shapes[2] = {still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, -4}, NOWHERE, 1.0f),
-                           still_shape(MOTE_SHAPE_CAPSULE, (MoteVec3){4, 0, 0}, (MoteVec3){0, 2, 0}, 0.5f)};
-    MoteWorld *world = world_with(state, shapes, 2);
+    MoteCollider colliders[2] = {still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, -4}, NOWHERE, 1.0f),
+                                 still_collider(MOTE_COLLIDER_CAPSULE, (MoteVec3){4, 0, 0}, (MoteVec3){0, 2, 0}, 0.5f)};
+    MoteWorld *world = world_with(state, colliders, 2);
     const float s = 0.6f, c = 0.8f;
     expect_hit(cast(world, (MoteVec3){s, 0, 0}, (MoteVec3){0, 0, -1}), 0, 3.2, (MoteVec3){s, 0, c}, 1e-5);
     expect_miss(cast(world, (MoteVec3){1.01f, 0, 0}, (MoteVec3){0, 0, -1}));
@@ -90,10 +90,10 @@ static void rays_meet_round_shapes(void **state)
 // A container is met from inside, and begun inside its wall from outside.
 static void rays_meet_containers_from_inside(void **state)
 {
-    MoteShape ball = still_shape(MOTE_SHAPE_SPHERE, NOWHERE, NOWHERE, 2.0f);
+    MoteCollider ball = still_collider(MOTE_COLLIDER_SPHERE, NOWHERE, NOWHERE, 2.0f);
     ball.inside_out = true;
-    const MoteShape shapes[2] = {box_container(NOWHERE, (MoteVec3){3, 1, 3}), ball};
-    MoteWorld *world = world_with(state, shapes, 2);
+    const MoteCollider colliders[2] = {box_container(NOWHERE, (MoteVec3){3, 1, 3}), ball};
+    MoteWorld *world = world_with(state, colliders, 2);
     expect_hit(cast(world, NOWHERE, (MoteVec3){0, 1, 0}), 0, 1.0, (MoteVec3){0, -1, 0}, 1e-6);
     expect_hit(cast(world, (MoteVec3){1, 0, 0}, (MoteVec3){1, 0, 0}), 1, 1.0, (MoteVec3){-1, 0, 0}, 1e-6);
     assert_true(cast(world, (MoteVec3){0, 5, 0}, (MoteVec3){0, -1, 0}).distance == 0.0f);
@@ -114,16 +114,16 @@ static void rays_meet_hulls_and_fields(void **state)
         .positions = corners, .position_count = 8, .triangles = triangles, .triangle_count = 12, .cell_size = 0.05f};
     MoteField *field = NULL;
     expect_ok(mote_field_create(&options, &field));
-    MoteShape shape = still_shape(MOTE_SHAPE_HULL, (MoteVec3){0, 0, -5}, NOWHERE, 0);
-    shape.from.rotation = shape.to.rotation = turn((MoteVec3){0, 1, 0}, 0.5f);
-    expect_ok(mote_world_add_hull(world, corners, 8, &shape.data));
-    const uint32_t hull = shape.data;
-    expect_ok(mote_world_add_field(world, field, &shape.data));
-    const uint32_t number = shape.data;
+    MoteCollider collider = still_collider(MOTE_COLLIDER_HULL, (MoteVec3){0, 0, -5}, NOWHERE, 0);
+    collider.from.rotation = collider.to.rotation = turn((MoteVec3){0, 1, 0}, 0.5f);
+    expect_ok(mote_world_add_hull(world, corners, 8, &collider.data));
+    const uint32_t hull = collider.data;
+    expect_ok(mote_world_add_field(world, field, &collider.data));
+    const uint32_t number = collider.data;
     for (int i = 0; i < 2; i++) {
-        shape.kind = i == 0 ? MOTE_SHAPE_HULL : MOTE_SHAPE_FIELD;
-        shape.data = i == 0 ? hull : number;
-        expect_ok(mote_world_set_shapes(world, &shape, 1));
+        collider.kind = i == 0 ? MOTE_COLLIDER_HULL : MOTE_COLLIDER_FIELD;
+        collider.data = i == 0 ? hull : number;
+        expect_ok(mote_world_set_colliders(world, &collider, 1));
         const double tolerance = i == 0 ? 2e-5 : 2e-3;
         // The face whose normal is (sin 0.5, 0, cos 0.5) goes through the axis at 1 / cos 0.5 before the centre.
         const MoteVec3 normal = {sinf(0.5f), 0, cosf(0.5f)};
@@ -142,7 +142,7 @@ static void rays_meet_hulls_and_fields(void **state)
 // Many rays at a cloud of particles before a wall: the nearest by brute force, and none where a wall is in front.
 static void rays_meet_particles(void **state)
 {
-    const MoteShape wall = still_shape(MOTE_SHAPE_BOX, (MoteVec3){0, 0, -1.5f}, (MoteVec3){0.4f, 5, 0.05f}, 0);
+    const MoteCollider wall = still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0, 0, -1.5f}, (MoteVec3){0.4f, 5, 0.05f}, 0);
     MoteWorld *world = world_with(state, &wall, 1);
     enum { COUNT = 1500, RAYS = 300 };
     static MoteVec3 points[COUNT];
@@ -245,11 +245,11 @@ static void volumes_list_what_is_inside(void **state)
     add_block(world, (MoteVec3){-0.75f, -0.75f, -0.75f}, 16, 16, 16);
     expect_ok(mote_world_step(world, 1e-3f));
     enum { VOLUMES = 100, ROOM = 64 };
-    static MoteShape volumes[VOLUMES];
+    static MoteCollider volumes[VOLUMES];
     for (int i = 0; i < VOLUMES; i++) {
         const MoteVec3 at = random_in_box(NOWHERE, 1.0f);
-        volumes[i] = i % 2 == 0 ? still_shape(MOTE_SHAPE_SPHERE, at, NOWHERE, random_float(0.05f, 0.4f))
-                                : still_shape(MOTE_SHAPE_BOX, at, (MoteVec3){0.2f, 0.1f, 0.3f}, 0);
+        volumes[i] = i % 2 == 0 ? still_collider(MOTE_COLLIDER_SPHERE, at, NOWHERE, random_float(0.05f, 0.4f))
+                                : still_collider(MOTE_COLLIDER_BOX, at, (MoteVec3){0.2f, 0.1f, 0.3f}, 0);
         volumes[i].to.rotation = volumes[i].from.rotation = turn((MoteVec3){0, 0.6f, 0.8f}, random_float(0, 3));
     }
     volumes[7].inside_out = true;
@@ -259,7 +259,7 @@ static void volumes_list_what_is_inside(void **state)
     const MoteParticleView view = read_view(world);
     uint32_t whole = 0;
     for (uint32_t v = 0; v < VOLUMES; v++) {
-        const MoteShape *volume = &volumes[v];
+        const MoteCollider *volume = &volumes[v];
         const vec4 q = v4(volume->to.rotation.x, volume->to.rotation.y, volume->to.rotation.z, volume->to.rotation.w);
         uint32_t inside = 0;
         bool listed[4096] = {false};
@@ -268,7 +268,7 @@ static void volumes_list_what_is_inside(void **state)
             const MoteVec3 c = volume->to.position;
             const vec3 p = rotate_back(q, v3(f[0] - c.x, f[1] - c.y, f[2] - c.z));
             const bool in_box = fabsf(p.x) < 0.2f && fabsf(p.y) < 0.1f && fabsf(p.z) < 0.3f;
-            const bool in = volume->kind == MOTE_SHAPE_BOX ? in_box : v3_length(p) < volume->radius;
+            const bool in = volume->kind == MOTE_COLLIDER_BOX ? in_box : v3_length(p) < volume->radius;
             listed[view.ids[i]] = in != volume->inside_out;
             inside += in != volume->inside_out;
         }
@@ -337,7 +337,7 @@ static void questions_change_nothing(void **state)
     for (int i = 0; i < 2; i++) {
         MoteWorld *world = make_world(*state, &settings);
         const MoteRay ray = {.origin = {0, 5, 0}, .direction = {0, -1, 0}};
-        const MoteShape volume = still_shape(MOTE_SHAPE_SPHERE, NOWHERE, NOWHERE, 1.0f);
+        const MoteCollider volume = still_collider(MOTE_COLLIDER_SPHERE, NOWHERE, NOWHERE, 1.0f);
         MoteRayHit hit;
         MoteParticleSums sums;
         uint32_t count = 9, ids[8];
@@ -368,7 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(rays_meet_planes_and_boxes),
-        ON_EVERY_BACKEND(rays_meet_round_shapes),
+        ON_EVERY_BACKEND(rays_meet_round_colliders),
         ON_EVERY_BACKEND(rays_meet_containers_from_inside),
         ON_EVERY_BACKEND(rays_meet_hulls_and_fields),
         ON_EVERY_BACKEND(rays_meet_particles),

@@ -437,7 +437,7 @@ static void test_levels(void **state)
     const MoteRenderInstance instance = {.tint = {1, 1, 1}};
     scene.instances = &instance;
     scene.instance_count = 1;
-    const MoteShape ball = {.kind = MOTE_SHAPE_SPHERE, .radius = radius, .to = {centre, UPRIGHT}};
+    const MoteCollider ball = {.kind = MOTE_COLLIDER_SPHERE, .radius = radius, .to = {centre, UPRIGHT}};
     uint32_t last = 0;
     for (int far_away = 0; far_away < 3; far_away++) {
         const float away = far_away == 0 ? 0.4f : far_away == 1 ? 1.0f : 2.0f;

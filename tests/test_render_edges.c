@@ -38,25 +38,25 @@ static void read_scene(MoteRenderer *renderer, float *luminance)
 
 // The face of a plate, whose other faces are too thin to be seen, that fills the picture below a line, which rises by
 // `angle` and lies `shift` pixels above the middle.
-static MoteRenderShape half_plane(double angle, double shift)
+static MoteRenderCollider half_plane(double angle, double shift)
 {
     const double focal = 0.5 * HEIGHT / tan(0.5 * FIELD_OF_VIEW * 3.14159265358979 / 180.0), side = 10.0;
     const double up = shift * EYE / focal - side; // of the box's middle, along the line's normal
     const MoteTransform place = {{(float)(-sin(angle) * up), (float)(cos(angle) * up), -0.0005f},
                                  {0, 0, (float)sin(0.5 * angle), (float)cos(0.5 * angle)}};
-    return (MoteRenderShape){
-        .shape = {.kind = MOTE_SHAPE_BOX, .half_size = {10, 10, 0.0005f}, .from = place, .to = place},
+    return (MoteRenderCollider){
+        .collider = {.kind = MOTE_COLLIDER_BOX, .half_size = {10, 10, 0.0005f}, .from = place, .to = place},
         .look = MOTE_LOOK_SOLID};
 }
 
 static void draw_half_plane(MoteRenderer *renderer, MoteWorld *world, uint32_t multisampling, double angle,
                             double shift, float *luminance)
 {
-    const MoteRenderShape shape = half_plane(angle, shift);
+    const MoteRenderCollider collider = half_plane(angle, shift);
     const MoteRenderMaterial dark = {.color = {0.02f, 0.02f, 0.02f}, .roughness = 1.0f};
     MoteRenderScene scene = make_scene((MoteVec3){0, 0, EYE}, (MoteVec3){0, 0, 0}, FIELD_OF_VIEW);
-    scene.shapes = &shape;
-    scene.shape_count = 1;
+    scene.colliders = &collider;
+    scene.collider_count = 1;
     scene.materials = &dark;
     scene.material_count = 1;
     scene.liquid.visible = false;
@@ -198,36 +198,39 @@ static void test_creeping_edge(void **state)
 
 // ---- A scene of many edges ----
 
-enum { SHAPES = 4, WIDE = 320, HIGH = 180 };
+enum { COLLIDERS = 4, WIDE = 320, HIGH = 180 };
 
-static MoteRenderScene many_edges(MoteRenderShape *shapes)
+static MoteRenderScene many_edges(MoteRenderCollider *colliders)
 {
-    const MoteTransform places[SHAPES] = {{{-0.6f, 0.35f, 0}, {0, 0.2588f, 0, 0.9659f}},
-                                          {{0.2f, 0.3f, 0.3f}, {0, 0, 0, 1}},
-                                          {{0.7f, 0.4f, -0.2f}, {0, 0, 0.2588f, 0.9659f}},
-                                          {{0.1f, 0.5f, -0.9f}, {0.1305f, 0, 0, 0.9914f}}};
-    const MoteVec3 sizes[SHAPES] = {{0.3f, 0.35f, 0.2f}, {0, 0, 0}, {0, 0.25f, 0}, {1.0f, 0.4f, 0.05f}};
-    const uint32_t kinds[SHAPES] = {MOTE_SHAPE_BOX, MOTE_SHAPE_SPHERE, MOTE_SHAPE_CAPSULE, MOTE_SHAPE_BOX};
-    for (int i = 0; i < SHAPES; i++) {
-        shapes[i] =
-            (MoteRenderShape){.shape = {.kind = kinds[i], .half_size = sizes[i], .from = places[i], .to = places[i]},
-                              .look = i == 3 ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID};
-        shapes[i].shape.radius = kinds[i] == MOTE_SHAPE_SPHERE ? 0.3f : kinds[i] == MOTE_SHAPE_CAPSULE ? 0.12f : 0.0f;
+    const MoteTransform places[COLLIDERS] = {{{-0.6f, 0.35f, 0}, {0, 0.2588f, 0, 0.9659f}},
+                                             {{0.2f, 0.3f, 0.3f}, {0, 0, 0, 1}},
+                                             {{0.7f, 0.4f, -0.2f}, {0, 0, 0.2588f, 0.9659f}},
+                                             {{0.1f, 0.5f, -0.9f}, {0.1305f, 0, 0, 0.9914f}}};
+    const MoteVec3 sizes[COLLIDERS] = {{0.3f, 0.35f, 0.2f}, {0, 0, 0}, {0, 0.25f, 0}, {1.0f, 0.4f, 0.05f}};
+    const uint32_t kinds[COLLIDERS] = {MOTE_COLLIDER_BOX, MOTE_COLLIDER_SPHERE, MOTE_COLLIDER_CAPSULE,
+                                       MOTE_COLLIDER_BOX};
+    for (int i = 0; i < COLLIDERS; i++) {
+        colliders[i] = (MoteRenderCollider){
+            .collider = {.kind = kinds[i], .half_size = sizes[i], .from = places[i], .to = places[i]},
+            .look = i == 3 ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID};
+        colliders[i].collider.radius = kinds[i] == MOTE_COLLIDER_SPHERE    ? 0.3f
+                                       : kinds[i] == MOTE_COLLIDER_CAPSULE ? 0.12f
+                                                                           : 0.0f;
     }
     MoteRenderScene scene = make_scene((MoteVec3){0.4f, 1.1f, 2.4f}, (MoteVec3){0, 0.3f, 0}, 45.0f);
     scene.ground.visible = true;
     scene.ground.grid = 0.0f;
     scene.liquid.visible = false;
-    scene.shapes = shapes;
-    scene.shape_count = SHAPES;
+    scene.colliders = colliders;
+    scene.collider_count = COLLIDERS;
     return scene;
 }
 
 static uint16_t *draw_many(MoteRenderer *renderer, MoteWorld *world, uint32_t multisampling, uint32_t samples,
                            bool antialias)
 {
-    MoteRenderShape shapes[SHAPES];
-    MoteRenderScene scene = many_edges(shapes);
+    MoteRenderCollider colliders[COLLIDERS];
+    MoteRenderScene scene = many_edges(colliders);
     scene.picture.multisampling = multisampling;
     scene.picture.antialias = antialias;
     MUST(

@@ -111,9 +111,9 @@ static MoteWorld *make_pool(void)
                                                    .phase = MOTE_PHASE_FLUID},
                                   NULL));
     const MoteTransform middle = {{0, 0.5f, 0}, {0, 0, 0, 1}};
-    const MoteShape box = {
-        .kind = MOTE_SHAPE_BOX, .inside_out = true, .half_size = {0.4f, 0.5f, 0.4f}, .from = middle, .to = middle};
-    MUST(mote_world_set_shapes(world, &box, 1));
+    const MoteCollider box = {
+        .kind = MOTE_COLLIDER_BOX, .inside_out = true, .half_size = {0.4f, 0.5f, 0.4f}, .from = middle, .to = middle};
+    MUST(mote_world_set_colliders(world, &box, 1));
     for (int step = 0; step < 480; step++) {
         MUST(mote_world_step(world, 1.0f / 240.0f));
     }
@@ -121,20 +121,20 @@ static MoteWorld *make_pool(void)
 }
 
 // A solid ball beside the pool, so that there is a shadow to look at.
-static MoteRenderShape ball(void)
+static MoteRenderCollider ball(void)
 {
     const MoteTransform there = {{0.75f, 0.2f, 0.1f}, {0, 0, 0, 1}};
-    return (MoteRenderShape){.shape = {.kind = MOTE_SHAPE_SPHERE, .radius = 0.2f, .from = there, .to = there},
-                             .look = MOTE_LOOK_SOLID};
+    return (MoteRenderCollider){.collider = {.kind = MOTE_COLLIDER_SPHERE, .radius = 0.2f, .from = there, .to = there},
+                                .look = MOTE_LOOK_SOLID};
 }
 
-static MoteRenderScene pool_scene(const MoteRenderShape *shape)
+static MoteRenderScene pool_scene(const MoteRenderCollider *collider)
 {
     MoteRenderScene scene = make_scene((MoteVec3){0.8f, 0.7f, 1.15f}, (MoteVec3){0.2f, 0.12f, 0}, 40.0f);
     scene.ground.visible = true;
     scene.liquid.smoothing = MOTE_SMOOTHING_NARROW_RANGE;
-    scene.shapes = shape;
-    scene.shape_count = 1;
+    scene.colliders = collider;
+    scene.collider_count = 1;
     return scene;
 }
 
@@ -170,8 +170,8 @@ static void test_pool_at_rest(void **state)
     Film film;
     make_film(&film);
     MoteWorld *world = make_pool();
-    const MoteRenderShape shape = ball();
-    MoteRenderScene scene = pool_scene(&shape);
+    const MoteRenderCollider collider = ball();
+    MoteRenderScene scene = pool_scene(&collider);
     static float dry[PIXELS];
     static bool still[PIXELS];
     scene.liquid.visible = false;
@@ -220,8 +220,8 @@ static Flicker film_slowly(MoteRenderer *renderer, MoteWorld *world, MoteRenderS
 static void test_slow_camera(void **state)
 {
     MoteWorld *pool = make_pool(), *heap = make_heap();
-    const MoteRenderShape shape = ball();
-    MoteRenderScene scene = pool_scene(&shape);
+    const MoteRenderCollider collider = ball();
+    MoteRenderScene scene = pool_scene(&collider);
     const Flicker one = film_slowly(*state, pool, scene, 1, "slow camera, pool");
     const Flicker eight = film_slowly(*state, pool, scene, 8, "slow camera, pool, 8 samples");
     const Flicker sand = film_slowly(*state, heap, scene, 1, "slow camera, heap");
@@ -243,8 +243,8 @@ static void test_growing_box(void **state)
 {
     Film film;
     make_film(&film);
-    const MoteRenderShape shape = ball();
-    MoteRenderScene scene = pool_scene(&shape);
+    const MoteRenderCollider collider = ball();
+    MoteRenderScene scene = pool_scene(&collider);
     MoteVec3 points[2] = {{-0.4f, 0.05f, -0.4f}, {-0.5f, 0.4f, -0.5f}};
     for (int f = 0; f < FRAMES; f++) {
         points[1].y = 0.4f + 0.12f * (float)f; // out of the picture soon

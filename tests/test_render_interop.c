@@ -21,7 +21,7 @@ static MoteWorld *make_splash(const char *backend, MoteSharedMemory *shared)
     MUST(mote_world_add_particles(
         world, &(MoteParticles){.count = COUNT, .positions = points, .mass = 0.125f, .phase = MOTE_PHASE_FLUID}, NULL));
     const MoteTransform still = {{0, 0, 0}, {0, 0, 0, 1}};
-    MUST(mote_world_set_shapes(world, &(MoteShape){.kind = MOTE_SHAPE_PLANE, .from = still, .to = still}, 1));
+    MUST(mote_world_set_colliders(world, &(MoteCollider){.kind = MOTE_COLLIDER_PLANE, .from = still, .to = still}, 1));
     for (int step = 0; step < 60; step++) {
         MUST(mote_world_step(world, 1.0f / 240.0f));
     }

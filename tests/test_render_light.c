@@ -84,17 +84,17 @@ static void test_solids_mirror_as_schlick_says(void **state)
 {
     MoteRenderer *renderer = *state;
     MoteWorld *world = make_dry_world();
-    MoteRenderShape ball = solid(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, 0}, UPRIGHT);
-    MoteRenderScene scene = mirror_scene(ball.shape.radius);
+    MoteRenderCollider ball = solid(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, 0}, UPRIGHT);
+    MoteRenderScene scene = mirror_scene(ball.collider.radius);
     scene.liquid.visible = false;
-    scene.shapes = &ball;
-    scene.shape_count = 1;
+    scene.colliders = &ball;
+    scene.collider_count = 1;
     float *colors = draw_layer(renderer, world, &scene, "color");
     const Camera camera = camera_of(&scene);
     double cosines[HEIGHT];
     for (uint32_t y = 0; y < HEIGHT; y++) {
         const Vector ray = unit(pixel_ray(&camera, WIDTH / 2, y));
-        const double hit = ray_hit(&ball.shape, camera.eye, ray, false);
+        const double hit = ray_hit(&ball.collider, camera.eye, ray, false);
         cosines[y] = isfinite(hit) ? -dot(ray, unit(add(camera.eye, hit, ray))) : NAN;
     }
     expect_schlick(colors, cosines, 0.04); // of refraction 1.5

@@ -78,10 +78,10 @@ static void expect_ring(MoteRenderer *renderer, const OutlineTest *test, double 
     assert_true(fabs(place - (circle + width * width / (12.0 * circle))) < 0.2); // a ring has more area outside
 }
 
-static MoteRenderShape solid(MoteShape shape, MoteQuaternion rotation)
+static MoteRenderCollider solid(MoteCollider collider, MoteQuaternion rotation)
 {
-    shape.from = shape.to = (MoteTransform){{0, 0, 0}, rotation};
-    return (MoteRenderShape){.shape = shape, .look = MOTE_LOOK_SOLID};
+    collider.from = collider.to = (MoteTransform){{0, 0, 0}, rotation};
+    return (MoteRenderCollider){.collider = collider, .look = MOTE_LOOK_SOLID};
 }
 
 static void test_ball(void **state)
@@ -90,10 +90,10 @@ static void test_ball(void **state)
     OutlineTest test = make_test(0.1f, 1);
     test.scene.liquid.visible = false;
     for (float radius = 0.2f; radius < 1.0f; radius += 0.35f) {
-        const MoteRenderShape ball =
-            solid((MoteShape){.kind = MOTE_SHAPE_SPHERE, .radius = radius}, (MoteQuaternion){0, 0, 0, 1});
-        test.scene.shapes = &ball;
-        test.scene.shape_count = 1;
+        const MoteRenderCollider ball =
+            solid((MoteCollider){.kind = MOTE_COLLIDER_SPHERE, .radius = radius}, (MoteQuaternion){0, 0, 0, 1});
+        test.scene.colliders = &ball;
+        test.scene.collider_count = 1;
         for (double width = 2.0; width <= 8.0; width *= 2.0) {
             expect_ring(renderer, &test, (double)radius, width, 0.06);
         }
@@ -121,10 +121,10 @@ static void test_crease(void **state)
     OutlineTest test = make_test(0.1f, 1);
     test.scene.liquid.visible = false;
     const double eighth = PI / 8.0; // half of the angle that it is turned by
-    const MoteRenderShape box = solid((MoteShape){.kind = MOTE_SHAPE_BOX, .half_size = {0.6f, 0.9f, 0.6f}},
-                                      (MoteQuaternion){0, (float)sin(eighth), 0, (float)cos(eighth)});
-    test.scene.shapes = &box;
-    test.scene.shape_count = 1;
+    const MoteRenderCollider box = solid((MoteCollider){.kind = MOTE_COLLIDER_BOX, .half_size = {0.6f, 0.9f, 0.6f}},
+                                         (MoteQuaternion){0, (float)sin(eighth), 0, (float)cos(eighth)});
+    test.scene.colliders = &box;
+    test.scene.collider_count = 1;
     for (double width = 1.0; width <= 4.0; width += 1.0) {
         measure_cover(renderer, &test, (float)width, cover);
         for (uint32_t y = SIZE / 2 - 30; y < SIZE / 2 + 30; y++) {
@@ -150,10 +150,10 @@ static void test_ground(void **state)
     test.scene.ground.visible = true;
     test.scene.ground.height = -2.0f;
     test.scene.ground.fade = 30.0f;
-    const MoteRenderShape ball =
-        solid((MoteShape){.kind = MOTE_SHAPE_SPHERE, .radius = 0.5f}, (MoteQuaternion){0, 0, 0, 1});
-    test.scene.shapes = &ball;
-    test.scene.shape_count = 1;
+    const MoteRenderCollider ball =
+        solid((MoteCollider){.kind = MOTE_COLLIDER_SPHERE, .radius = 0.5f}, (MoteQuaternion){0, 0, 0, 1});
+    test.scene.colliders = &ball;
+    test.scene.collider_count = 1;
     expect_ring(renderer, &test, 0.5, 2.0, 0.06);
     mote_world_destroy(test.world);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Everything but the liquid: depth and shadows of solids against closed forms, the looks of all shapes.
+// Everything but the liquid: depth and shadows of solids against closed forms, the looks of all colliders.
 #include "ray_fixture.h"
 #include "short_tests.h"
 
 // ---- Depth ----
 
-// Compares the depth of one shape with rays; returns how many pixels see it. Within a pixel of the outline either
+// Compares the depth of one collider with rays; returns how many pixels see it. Within a pixel of the outline either
 // answer is right, for a sphere's mesh is a little inside of the sphere.
-static uint32_t compare_depth(const float *depth, const MoteRenderScene *scene, const MoteShape *shape,
+static uint32_t compare_depth(const float *depth, const MoteRenderScene *scene, const MoteCollider *collider,
                               double tolerance)
 {
     const Camera camera = camera_of(scene);
@@ -18,7 +18,7 @@ static uint32_t compare_depth(const float *depth, const MoteRenderScene *scene, 
             bool some = false, all = true;
             for (uint32_t k = 0; k < 9; k++) {
                 const Vector ray = unit(pixel_ray(&camera, x + k % 3 - 1, y + k / 3 - 1));
-                const bool meets = isfinite(ray_hit(shape, camera.eye, ray, false));
+                const bool meets = isfinite(ray_hit(collider, camera.eye, ray, false));
                 some = some || meets;
                 all = all && meets;
             }
@@ -27,7 +27,8 @@ static uint32_t compare_depth(const float *depth, const MoteRenderScene *scene, 
             }
             if (all) {
                 const Vector ray = unit(pixel_ray(&camera, x, y));
-                const double expected = ray_hit(shape, camera.eye, ray, shape->inside_out) * dot(ray, camera.forward);
+                const double expected =
+                    ray_hit(collider, camera.eye, ray, collider->inside_out) * dot(ray, camera.forward);
                 if (!(fabs(drawn - expected) <= tolerance)) {
                     fail_msg("pixel %u, %u: depth %.7g, expected %.7g", x, y, drawn, expected);
                 }
@@ -43,17 +44,17 @@ static void test_depth_of_solids(void **state)
     (void)state;
     MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
     MoteWorld *world = make_dry_world();
-    for (uint32_t kind = MOTE_SHAPE_BOX; kind <= MOTE_SHAPE_CAPSULE; kind++) {
+    for (uint32_t kind = MOTE_COLLIDER_BOX; kind <= MOTE_COLLIDER_CAPSULE; kind++) {
         for (uint32_t inside_out = 0; inside_out < 2; inside_out++) {
             MoteRenderScene scene = make_dry_scene((MoteVec3){0.5f, 0.6f, 2.0f}, (MoteVec3){0.1f, 0.0f, 0.0f});
-            MoteRenderShape shape = solid(kind, (MoteVec3){0.15f, 0.1f, -0.2f}, TURNED);
-            shape.shape.inside_out = inside_out != 0;
-            scene.shapes = &shape;
-            scene.shape_count = 1;
+            MoteRenderCollider collider = solid(kind, (MoteVec3){0.15f, 0.1f, -0.2f}, TURNED);
+            collider.collider.inside_out = inside_out != 0;
+            scene.colliders = &collider;
+            scene.collider_count = 1;
             float *depth = draw_layer(renderer, world, &scene, "depth");
             // Along the ray, a mesh of 64 x 32 facets is off by r / 800 over the cosine of the incidence.
-            const double tolerance = kind == MOTE_SHAPE_BOX ? 2e-4 : 0.004;
-            assert_true(compare_depth(depth, &scene, &shape.shape, tolerance) > 300);
+            const double tolerance = kind == MOTE_COLLIDER_BOX ? 2e-4 : 0.004;
+            assert_true(compare_depth(depth, &scene, &collider.collider, tolerance) > 300);
             free(depth);
         }
     }
@@ -67,12 +68,12 @@ static void test_depth_of_ground_and_plane(void **state)
     MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
     MoteWorld *world = make_dry_world();
     MoteRenderScene scene = make_dry_scene((MoteVec3){0.5f, 0.9f, 3.0f}, (MoteVec3){0.1f, 0.5f, 0.0f});
-    MoteRenderShape plane = solid(MOTE_SHAPE_PLANE, (MoteVec3){0.0f, -0.2f, 0.0f}, TURNED);
+    MoteRenderCollider plane = solid(MOTE_COLLIDER_PLANE, (MoteVec3){0.0f, -0.2f, 0.0f}, TURNED);
     scene.ground.visible = true;
     scene.ground.height = -0.3f;
     scene.ground.fade = 1e6f;
-    scene.shapes = &plane;
-    scene.shape_count = 1;
+    scene.colliders = &plane;
+    scene.collider_count = 1;
     float *depth = draw_layer(renderer, world, &scene, "depth");
     const Camera camera = camera_of(&scene);
     const Vector n = turn(TURNED, (Vector){0, 1, 0}, false), up = {0, 1, 0};
@@ -110,9 +111,9 @@ static void test_samples_stay_in_place(void **state)
     scene.sky.kind = MOTE_SKY_COLOR;
     scene.sky.color = (MoteVec3){1, 1, 1};
     scene.sky.sun_brightness = 0.0f;
-    MoteRenderShape ball = solid(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, 0}, UPRIGHT);
-    scene.shapes = &ball;
-    scene.shape_count = 1;
+    MoteRenderCollider ball = solid(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, 0}, UPRIGHT);
+    scene.colliders = &ball;
+    scene.collider_count = 1;
     const uint32_t counts[] = {1, 2, 3, 4, 5, 8, 16};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         MUST(
@@ -145,13 +146,13 @@ static void test_shadows_of_solids(void **state)
     (void)state;
     MoteRenderer *renderer = make_renderer(MOTE_SPLAT_AUTO);
     MoteWorld *world = make_dry_world();
-    for (uint32_t kind = MOTE_SHAPE_BOX; kind <= MOTE_SHAPE_CAPSULE; kind++) {
+    for (uint32_t kind = MOTE_COLLIDER_BOX; kind <= MOTE_COLLIDER_CAPSULE; kind++) {
         MoteRenderScene scene = make_sunlit_ground((MoteVec3){0.3f, 2.5f, 2.2f}, (MoteVec3){-0.1f, 0.2f, -0.1f});
         scene.sky.sun_azimuth = 60.0f + 40.0f * (float)kind;
         scene.sky.sun_elevation = 50.0f;
-        MoteRenderShape shape = solid(kind, (MoteVec3){0.0f, 0.55f, 0.0f}, TURNED);
-        scene.shapes = &shape;
-        scene.shape_count = 1;
+        MoteRenderCollider collider = solid(kind, (MoteVec3){0.0f, 0.55f, 0.0f}, TURNED);
+        scene.colliders = &collider;
+        scene.collider_count = 1;
         float *colors = draw_layer(renderer, world, &scene, "color");
         const Camera camera = camera_of(&scene);
         const Vector sun = sun_of(&scene);
@@ -161,10 +162,10 @@ static void test_shadows_of_solids(void **state)
             for (uint32_t x = 0; x < WIDTH; x++) {
                 const Vector ray = pixel_ray(&camera, x, y);
                 const Vector point = add(camera.eye, -camera.eye.y / ray.y, ray);
-                if (isfinite(ray_hit(&shape.shape, camera.eye, unit(ray), false))) {
+                if (isfinite(ray_hit(&collider.collider, camera.eye, unit(ray), false))) {
                     continue;
                 }
-                const int kept = rays_kept(&shape.shape, point, sun, 1.3 * slope, 0.015);
+                const int kept = rays_kept(&collider.collider, point, sun, 1.3 * slope, 0.015);
                 const double seen = at(colors, x, y)[1] / lit;
                 if (kept == 16 && seen > 0.02) {
                     fail_msg("pixel %u, %u: %g of the sun in the umbra", x, y, seen);
@@ -205,8 +206,8 @@ static void test_shadow_of_liquid(void **state)
     const MoteRenderMaterial ink = {.color = {0.9f, 0.5f, 0.1f}, .absorption = 1.0f};
     scene.materials = &ink;
     float *colors = draw_layer(renderer, world, &scene, "color"), *depth = read_layer(renderer, "depth", WIDTH, HEIGHT);
-    const MoteShape block = {
-        .kind = MOTE_SHAPE_BOX, .half_size = {0.5f, 0.5f, 0.5f}, .to = {{0.0f, 1.1f, 0.0f}, UPRIGHT}};
+    const MoteCollider block = {
+        .kind = MOTE_COLLIDER_BOX, .half_size = {0.5f, 0.5f, 0.5f}, .to = {{0.0f, 1.1f, 0.0f}, UPRIGHT}};
     const Camera camera = camera_of(&scene);
     const Vector sun = sun_of(&scene);
     const double lit = scene.sky.sun_brightness * sun.y / PI;
@@ -272,25 +273,26 @@ static void test_looks(void **state)
     scene.ground.visible = true;
     float *empty = draw_layer(renderer, world, &scene, "color");
     float *empty_depth = read_layer(renderer, "depth", WIDTH, HEIGHT);
-    for (uint32_t i = 0; i < SHAPE_KINDS * 2; i++) {
-        MoteRenderShape shape = solid(i / 2, (MoteVec3){0, 0.5f, 0}, UPRIGHT);
-        shape.shape.inside_out = i % 2 == 1;
-        scene.shapes = &shape;
-        scene.shape_count = 1;
+    for (uint32_t i = 0; i < PRIMITIVE_KINDS * 2; i++) {
+        MoteRenderCollider collider = solid(i / 2, (MoteVec3){0, 0.5f, 0}, UPRIGHT);
+        collider.collider.inside_out = i % 2 == 1;
+        scene.colliders = &collider;
+        scene.collider_count = 1;
         float *colors[MOTE_LOOK_HIDDEN + 1] = {NULL};
         for (uint32_t look = MOTE_LOOK_SOLID; look <= MOTE_LOOK_HIDDEN; look++) {
-            shape.look = look;
+            collider.look = look;
             colors[look] = draw_layer(renderer, world, &scene, "color");
             float *depth = read_layer(renderer, "depth", WIDTH, HEIGHT);
             const bool same = memcmp(depth, empty_depth, (size_t)WIDTH * HEIGHT * sizeof *depth) == 0;
             // A plane that is turned away from the camera is not drawn.
-            const bool drawn = look == MOTE_LOOK_SOLID && !(shape.shape.kind == MOTE_SHAPE_PLANE && i % 2 == 1);
+            const bool drawn =
+                look == MOTE_LOOK_SOLID && !(collider.collider.kind == MOTE_COLLIDER_PLANE && i % 2 == 1);
             assert_int_equal(same, !drawn);
             free(depth);
         }
         assert_memory_equal(colors[MOTE_LOOK_HIDDEN], empty, (size_t)WIDTH * HEIGHT * 4 * sizeof(float));
         const double glass = mean_difference(colors[MOTE_LOOK_GLASS], empty);
-        if (shape.shape.kind != MOTE_SHAPE_PLANE) { // a plane is everywhere
+        if (collider.collider.kind != MOTE_COLLIDER_PLANE) { // a plane is everywhere
             assert_true(glass > 1e-4 && glass < 0.02);
             assert_true(mean_difference(colors[MOTE_LOOK_SOLID], empty) > glass);
         }
@@ -304,17 +306,17 @@ static void test_looks(void **state)
     end_renderer(renderer);
 }
 
-// Many shapes of all kinds and looks: more than there is room for in the frame's constants.
-static uint32_t make_crowd(MoteRenderShape *shapes, uint32_t count)
+// Many colliders of all kinds and looks: more than there is room for in the frame's constants.
+static uint32_t make_crowd(MoteRenderCollider *colliders, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const float angle = 0.7f * (float)i;
-        shapes[i] = solid(i % 4 == 0 && i > 3 ? MOTE_SHAPE_BOX : i % 4,
-                          (MoteVec3){1.2f * sinf(angle), 0.2f + 0.02f * (float)i, 1.2f * cosf(angle)}, TURNED);
-        shapes[i].shape.radius = shapes[i].shape.half_size.x = 0.1f;
-        shapes[i].shape.inside_out = i % 7 == 3;
-        shapes[i].look = i % 3 == 2 ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
-        shapes[i].material = i % 5;
+        colliders[i] = solid(i % 4 == 0 && i > 3 ? MOTE_COLLIDER_BOX : i % 4,
+                             (MoteVec3){1.2f * sinf(angle), 0.2f + 0.02f * (float)i, 1.2f * cosf(angle)}, TURNED);
+        colliders[i].collider.radius = colliders[i].collider.half_size.x = 0.1f;
+        colliders[i].collider.inside_out = i % 7 == 3;
+        colliders[i].look = i % 3 == 2 ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
+        colliders[i].material = i % 5;
     }
     return count;
 }
@@ -323,14 +325,14 @@ static void test_equal_pixels(void **state)
 {
     (void)state;
     enum { CROWD = 40 };
-    MoteRenderShape shapes[CROWD];
+    MoteRenderCollider colliders[CROWD];
     const size_t size = (size_t)WIDTH * HEIGHT * 4;
     uint16_t *pixels[3];
     MoteWorld *world = make_world("cpu", NULL, 0.2f, 2.0f, &(MoteVec3){0, 0.5f, 0}, 1);
     MoteRenderScene scene = make_scene((MoteVec3){1, 1.5f, 3}, (MoteVec3){0, 0.3f, 0}, 45.0f);
     scene.ground.visible = true;
-    scene.shapes = shapes;
-    scene.shape_count = make_crowd(shapes, CROWD);
+    scene.colliders = colliders;
+    scene.collider_count = make_crowd(colliders, CROWD);
     const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 2};
     MoteRenderer *first = make_renderer(MOTE_SPLAT_AUTO), *second = make_renderer(MOTE_SPLAT_AUTO);
     for (uint32_t i = 0; i < 3; i++) {
@@ -339,7 +341,7 @@ static void test_equal_pixels(void **state)
         if (i == 2) { // something else between
             MoteRenderScene other = scene;
             other.sky.sun_azimuth += 50.0f;
-            other.shape_count = 3;
+            other.collider_count = 3;
             MUST(mote_renderer_draw(renderer, world, &other, &picture));
         }
         MUST(mote_renderer_draw(renderer, world, &scene, &picture));
@@ -372,13 +374,13 @@ static void test_defaults(void **state)
     mesh.triangles = triangle;
     MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
     const MoteRenderMaterial material = mote_default_render_material();
-    MoteRenderShape plane = mote_default_render_collider();
+    MoteRenderCollider plane = mote_default_render_collider();
     MoteRenderInstance instance = mote_default_render_instance();
     MoteRenderScene scene = mote_default_render_scene();
     assert_memory_equal(&material, scene.materials, sizeof material);
-    scene.shapes = &plane;
+    scene.colliders = &plane;
     scene.instances = &instance;
-    scene.shape_count = scene.instance_count = 1;
+    scene.collider_count = scene.instance_count = 1;
     MotePicture picture = mote_default_picture();
     picture.width = WIDTH;
     picture.height = HEIGHT;
@@ -389,7 +391,7 @@ static void test_defaults(void **state)
     instance.look = MOTE_LOOK_GLASS;
     plane.look = (MoteLook)7;
     assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
-    scene.shape_count = 0;
+    scene.collider_count = 0;
     scene.liquid.smoothing = (MoteSmoothing)6;
     assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
     MoteRenderer *none = NULL;

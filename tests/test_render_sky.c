@@ -175,11 +175,11 @@ static void test_sky_from_files(void **state)
             double *value = &colors[k / 3][k % 3];
             *value = 2.0 * (files[i].display ? srgb_to_linear(*value) : *value);
         }
-        scene.sky.image_turn = 0.0f;
+        scene.sky.image_rotation = 0.0f;
         expect_sky(renderer, world, &scene, (MoteVec3){0, 0.2f, 1}, colors[0]);
         expect_sky(renderer, world, &scene, (MoteVec3){1, 0.2f, 0}, colors[1]);
         expect_sky(renderer, world, &scene, (MoteVec3){0, 0.2f, -1}, colors[2]);
-        scene.sky.image_turn = 90.0f; // what was at +z is at +x now
+        scene.sky.image_rotation = 90.0f; // what was at +z is at +x now
         expect_sky(renderer, world, &scene, (MoteVec3){1, 0.2f, 0}, colors[0]);
         remove(image_path);
     }

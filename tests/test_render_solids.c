@@ -169,14 +169,14 @@ static void test_grain_materials(void **state)
 // Whether a picture's depth and normals are those of the box of solid() in this pose.
 static void expect_box(const MoteRenderScene *scene, const float *depth, const float *normals, MoteTransform pose)
 {
-    MoteRenderShape box = solid(MOTE_SHAPE_BOX, pose.position, pose.rotation);
+    MoteRenderCollider box = solid(MOTE_COLLIDER_BOX, pose.position, pose.rotation);
     const Camera camera = camera_of(scene);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
         const Vector ray = pixel_ray(&camera, i % WIDTH, i / WIDTH);
-        const double length = sqrt(dot(ray, ray)), z = ray_hit(&box.shape, camera.eye, unit(ray), false) / length;
+        const double length = sqrt(dot(ray, ray)), z = ray_hit(&box.collider, camera.eye, unit(ray), false) / length;
         // Within a millimetre of the outline either answer is right.
-        MoteShape grown = box.shape, shrunk = box.shape;
+        MoteCollider grown = box.collider, shrunk = box.collider;
         grown.half_size = (MoteVec3){HALF_SIZE.x + 1e-3f, HALF_SIZE.y + 1e-3f, HALF_SIZE.z + 1e-3f};
         shrunk.half_size = (MoteVec3){HALF_SIZE.x - 1e-3f, HALF_SIZE.y - 1e-3f, HALF_SIZE.z - 1e-3f};
         const bool touches = isfinite(ray_hit(&grown, camera.eye, unit(ray), false));
@@ -512,7 +512,7 @@ static void test_body_of_a_world(void **state)
 
 // ---- Shadows and liquid ----
 
-// A box of triangles and a sphere of one grain keep the sun from the ground as the same shapes in closed form would.
+// A box of triangles and a sphere of one grain keep the sun from the ground as the same colliders in closed form would.
 static void test_shadows(void **state)
 {
     MoteRenderer *renderer = *state;
@@ -529,8 +529,8 @@ static void test_shadows(void **state)
         instance.pose.rotation = TURNED;
         scene.instances = &instance;
         scene.instance_count = grain != 0 ? 0 : 1;
-        const MoteRenderShape shape =
-            solid(grain != 0 ? MOTE_SHAPE_SPHERE : MOTE_SHAPE_BOX, instance.pose.position, TURNED);
+        const MoteRenderCollider collider =
+            solid(grain != 0 ? MOTE_COLLIDER_SPHERE : MOTE_COLLIDER_BOX, instance.pose.position, TURNED);
         float *colors = draw_layer(renderer, world, &scene, "color");
         const Camera camera = camera_of(&scene);
         const Vector sun = sun_of(&scene);
@@ -539,10 +539,10 @@ static void test_shadows(void **state)
         for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
             const Vector ray = pixel_ray(&camera, i % WIDTH, i / WIDTH);
             const Vector there = add(camera.eye, -camera.eye.y / ray.y, ray);
-            if (isfinite(ray_hit(&shape.shape, camera.eye, unit(ray), false))) {
+            if (isfinite(ray_hit(&collider.collider, camera.eye, unit(ray), false))) {
                 continue;
             }
-            const int kept = rays_kept(&shape.shape, there, sun, 1.3 * slope, 0.015);
+            const int kept = rays_kept(&collider.collider, there, sun, 1.3 * slope, 0.015);
             const double seen = at(colors, i % WIDTH, i / WIDTH)[1] / lit;
             if ((kept == 16 && seen > 0.02) || (kept == 0 && seen > 1e-3 && fabs(seen - 1.0) > 0.01)) {
                 fail_msg("%s, pixel %u, %u: %g of the sun, where %d of 16 rays are kept", grain != 0 ? "grain" : "mesh",

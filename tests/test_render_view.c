@@ -93,7 +93,7 @@ static void arrays_are_what_is_read(void **state)
         assert_true((view.why[0] == '\0') == host);
         const MoteSettings settings = mote_world_settings(world);
         assert_true(view.dimensions == 3 && view.spacing == settings.spacing);
-        assert_true(view.support == settings.spacing * settings.support_ratio);
+        assert_true(view.smoothing_radius == settings.spacing * settings.smoothing_radius_ratio);
         const MoteParticleView read = read_view(world);
         assert_int_equal(view.particle_count, read.count);
         expect_array(world, &view, view.positions, read.positions, read.count * 16);
@@ -124,7 +124,7 @@ static void a_world_may_be_empty(void **state)
         const MoteRenderView view = render_view(world);
         assert_int_equal(view.particle_count, 0);
         assert_true(view.positions.bytes == 0 && view.ids.bytes == 0 && view.neighbours.bytes == 0);
-        assert_true(view.neighbour_counts.bytes == 0 && view.support > 0.0f);
+        assert_true(view.neighbour_counts.bytes == 0 && view.smoothing_radius > 0.0f);
         expect_ok(mote_world_copy_out(world, NULL, view.positions.address, 0));
         MoteArray channel;
         expect_ok(mote_world_channel_array(world, "heat", &channel, NULL));
@@ -154,8 +154,8 @@ static void expect_lists_of_positions(MoteWorld *world)
     assert_non_null(expected);
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < view.particle_count; i++) {
-        const uint32_t found =
-            brute_force_neighbours(positions, view.particle_count, view.support * view.support, i, expected);
+        const uint32_t found = brute_force_neighbours(positions, view.particle_count,
+                                                      view.smoothing_radius * view.smoothing_radius, i, expected);
         const uint32_t room = (found + 7) / 8 * 8;
         assert_int_equal(lists.counts[i], found);
         assert_true((uint64_t)lists.starts[i] * 8 + room <= lists.entries);
@@ -179,7 +179,7 @@ static void neighbours_are_found_without_a_step(void **state)
         MoteSettings settings = mote_default_settings();
         settings.dimensions = dimensions;
         settings.spacing = 0.1f;
-        settings.support_ratio = 2.0f;
+        settings.smoothing_radius_ratio = 2.0f;
         MoteWorld *world = make_world(*state, &settings);
         MoteVec3 points[900];
         for (int i = 0; i < 900; i++) {
@@ -187,7 +187,8 @@ static void neighbours_are_found_without_a_step(void **state)
             points[i].z = dimensions == 2 ? 0.0f : points[i].z;
         }
         add_points(world, points, 700, MOTE_PHASE_FLUID);
-        const MoteShape most = still_shape(MOTE_SHAPE_CAPSULE, (MoteVec3){3, -2, 0.5f}, (MoteVec3){0, 2, 0}, 0.6f);
+        const MoteCollider most =
+            still_collider(MOTE_COLLIDER_CAPSULE, (MoteVec3){3, -2, 0.5f}, (MoteVec3){0, 2, 0}, 0.6f);
         expect_ok(mote_world_set_kill_volumes(world, &most, 1)); // takes no one before the step
         assert_int_equal(render_view(world).particle_count, 700);
         expect_lists_of_positions(world);
@@ -201,7 +202,7 @@ static void neighbours_are_found_without_a_step(void **state)
         const MoteParticleView read = read_view(world);
         expect_ok(mote_world_remove_particles(world, read.ids, 50));
         expect_lists_of_positions(world);
-        settings.support_ratio = 2.6f;
+        settings.smoothing_radius_ratio = 2.6f;
         expect_ok(mote_world_set_settings(world, &settings));
         expect_lists_of_positions(world);
         mote_world_destroy(world);
@@ -237,7 +238,7 @@ static void neighbours_of_a_step_cover_the_near_ones(void **state)
         moved = fmaxf(moved,
                       sqrtf((x[0] - p.x) * (x[0] - p.x) + (x[1] - p.y) * (x[1] - p.y) + (x[2] - p.z) * (x[2] - p.z)));
     }
-    const float reach = view.support - 2.0f * moved - 1e-5f;
+    const float reach = view.smoothing_radius - 2.0f * moved - 1e-5f;
     assert_true(moved > 0.0f && reach > 1.2f * settings.spacing);
     uint32_t *near = malloc(count * sizeof *near);
     assert_non_null(near);
@@ -302,7 +303,8 @@ static uint32_t run_and_look(const TestBackend *backend, bool look, uint64_t has
 {
     MoteWorld *world = make_used_world(backend);
     const float d = mote_world_settings(world).spacing; // the drain is where the column falls to
-    const MoteShape volume = still_shape(MOTE_SHAPE_BOX, (MoteVec3){9 * d, 0, 0}, (MoteVec3){2 * d, d, 5}, 0.0f);
+    const MoteCollider volume =
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){9 * d, 0, 0}, (MoteVec3){2 * d, d, 5}, 0.0f);
     expect_ok(mote_world_set_kill_volumes(world, &volume, 1));
     float heat[6 * 9 * 6 + 100];
     for (uint32_t i = 0; i < mote_world_particle_count(world); i++) {
@@ -328,7 +330,7 @@ static uint32_t run_and_look(const TestBackend *backend, bool look, uint64_t has
             expect_ok(mote_world_write(world, &read));
             break;
         case 5:
-            settings.support_ratio *= 1.1f;
+            settings.smoothing_radius_ratio *= 1.1f;
             expect_ok(mote_world_set_settings(world, &settings));
             break;
         case 6:

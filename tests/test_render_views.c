@@ -95,7 +95,7 @@ static void run_last_passes(MoteRenderer *renderer, const LastPasses *how, const
     }
     MUST(frame_record_pass(renderer, PASS_tonemap, commands));
     full_barrier(commands);
-    MUST(frame_record_pass(renderer, PASS_finish, commands));
+    MUST(frame_record_pass(renderer, PASS_antialias, commands));
     full_barrier(commands);
     frame_flush_constants(renderer);
     MUST(device_submit(&renderer->device));
@@ -217,7 +217,7 @@ static void test_edges(void **state)
 typedef struct ViewTest {
     MoteWorld *world;
     MoteRenderScene scene;
-    MoteRenderShape shapes[2];
+    MoteRenderCollider colliders[2];
     Pixel pixels[PIXELS];
 } ViewTest;
 
@@ -253,17 +253,17 @@ static void make_view_test(ViewTest *test)
     MUST(mote_world_write_channel(test->world, "flow", flow));
     test->scene = make_scene((MoteVec3){0.9f, 0.6f, 1.8f}, (MoteVec3){0.0f, 0.0f, 0.0f}, 45.0f);
     const MoteQuaternion upright = {0.0f, 0.0f, 0.0f, 1.0f};
-    test->shapes[0] = (MoteRenderShape){.shape = {.kind = MOTE_SHAPE_BOX,
-                                                  .inside_out = true,
-                                                  .half_size = {0.45f, 0.45f, 0.45f},
-                                                  .to = {{0.0f, 0.0f, 0.0f}, upright}},
-                                        .look = MOTE_LOOK_HIDDEN};
-    test->shapes[1] =
-        (MoteRenderShape){.shape = {.kind = MOTE_SHAPE_SPHERE, .radius = 0.2f, .to = {{0.45f, 0.1f, 0.6f}, upright}},
-                          .look = MOTE_LOOK_SOLID};
+    test->colliders[0] = (MoteRenderCollider){.collider = {.kind = MOTE_COLLIDER_BOX,
+                                                           .inside_out = true,
+                                                           .half_size = {0.45f, 0.45f, 0.45f},
+                                                           .to = {{0.0f, 0.0f, 0.0f}, upright}},
+                                              .look = MOTE_LOOK_HIDDEN};
+    test->colliders[1] = (MoteRenderCollider){
+        .collider = {.kind = MOTE_COLLIDER_SPHERE, .radius = 0.2f, .to = {{0.45f, 0.1f, 0.6f}, upright}},
+        .look = MOTE_LOOK_SOLID};
     test->scene.liquid.smoothing = MOTE_SMOOTHING_NARROW_RANGE;
-    test->scene.shapes = test->shapes;
-    test->scene.shape_count = 2;
+    test->scene.colliders = test->colliders;
+    test->scene.collider_count = 2;
 }
 
 static void draw(MoteRenderer *renderer, ViewTest *test, const char *view, uint32_t samples)
@@ -363,13 +363,14 @@ static void test_color_of_speed(void **state)
     assert_true(fast.r > 45000 && fast.g > 45000 && fast.b < 30000);   // yellow
     assert_true(slow.r > slow.g && slow.b > slow.r && slow.b < 30000); // violet
 
-    MoteRenderShape ball = {
-        .shape = {.kind = MOTE_SHAPE_SPHERE, .radius = 0.2f, .to = {{-0.45f, 0.0f, 0.5f}, {0.0f, 0.0f, 0.0f, 1.0f}}},
-        .look = MOTE_LOOK_SOLID};
-    scene.shapes = &ball;
-    scene.shape_count = 1;
+    MoteRenderCollider ball = {.collider = {.kind = MOTE_COLLIDER_SPHERE,
+                                            .radius = 0.2f,
+                                            .to = {{-0.45f, 0.0f, 0.5f}, {0.0f, 0.0f, 0.0f, 1.0f}}},
+                               .look = MOTE_LOOK_SOLID};
+    scene.colliders = &ball;
+    scene.collider_count = 1;
     for (int behind = 0; behind < 2; behind++) {
-        ball.shape.to.position.z = behind ? -0.5f : 0.5f;
+        ball.collider.to.position.z = behind ? -0.5f : 0.5f;
         MUST(mote_renderer_draw(renderer, world, &scene, &picture));
         MUST(mote_renderer_read_rgba16(renderer, (uint16_t *)pixels));
         assert_int_equal(memcmp(&pixels[MIDDLE - offset], &slow, sizeof slow) == 0, behind);
@@ -402,38 +403,38 @@ static void test_lines(void **state)
     test->scene.picture.antialias = false;
     test->scene.materials = &(MoteRenderMaterial){.color = {0.05f, 0.1f, 0.8f}, .absorption = 1.0f};
     test->scene.material_count = 1;
-    test->scene.shape_count = 1;
+    test->scene.collider_count = 1;
     int strongest = 0, faint = 0;
     draw(renderer, test, "colliders", 1);
     assert_true(count_orange(test->pixels, &strongest) > 200);
     // Inside a large ball it is fainter, but there.
-    test->scene.shape_count = 2;
-    test->shapes[1].shape.radius = 0.9f;
-    test->shapes[1].shape.to.position = (MoteVec3){0.0f, 0.0f, 0.0f};
+    test->scene.collider_count = 2;
+    test->colliders[1].collider.radius = 0.9f;
+    test->colliders[1].collider.to.position = (MoteVec3){0.0f, 0.0f, 0.0f};
     draw(renderer, test, "colliders", 1);
     const uint32_t seen = count_orange(test->pixels, &faint);
     if (seen < 200 || strongest < 30000 || faint > strongest / 2) {
         fail_msg("%u pixels of hidden lines, at most %d orange; %d where they are not hidden", seen, faint, strongest);
     }
 
-    // In the finished picture only what looks like a wire frame is drawn so; each kind of shape is.
-    test->scene.shape_count = 1;
-    test->shapes[0].shape.half_size = (MoteVec3){0.45f, 0.45f, 0.45f};
-    test->shapes[0].shape.radius = 0.4f;
-    for (uint32_t kind = MOTE_SHAPE_PLANE; kind <= MOTE_SHAPE_CAPSULE; kind++) {
-        test->shapes[0].shape.kind = kind;
-        test->shapes[0].look = MOTE_LOOK_HIDDEN;
+    // In the finished picture only what looks like a wire frame is drawn so; each kind of collider is.
+    test->scene.collider_count = 1;
+    test->colliders[0].collider.half_size = (MoteVec3){0.45f, 0.45f, 0.45f};
+    test->colliders[0].collider.radius = 0.4f;
+    for (uint32_t kind = MOTE_COLLIDER_PLANE; kind <= MOTE_COLLIDER_CAPSULE; kind++) {
+        test->colliders[0].collider.kind = kind;
+        test->colliders[0].look = MOTE_LOOK_HIDDEN;
         draw(renderer, test, "liquid", 1);
         memcpy(hidden, test->pixels, PIXELS * sizeof *hidden);
-        test->shapes[0].look = MOTE_LOOK_WIREFRAME;
+        test->colliders[0].look = MOTE_LOOK_WIREFRAME;
         draw(renderer, test, "liquid", 1);
         assert_true(differences(test->pixels, hidden) > 300);
         draw(renderer, test, "depth", 1); // an image that is measured has no lines
         memcpy(hidden, test->pixels, PIXELS * sizeof *hidden);
-        test->scene.shape_count = 0;
+        test->scene.collider_count = 0;
         draw(renderer, test, "depth", 1);
         assert_int_equal(differences(test->pixels, hidden), 0);
-        test->scene.shape_count = 1;
+        test->scene.collider_count = 1;
     }
     assert_int_equal(mote_renderer_validation_messages(renderer), 0);
     mote_world_destroy(test->world);

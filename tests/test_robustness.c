@@ -6,8 +6,8 @@
 static MoteWorld *make_tank(const TestBackend *backend, MoteSettings settings, bool with_water)
 {
     MoteWorld *world = make_world(backend, &settings);
-    const MoteShape tank = box_container((MoteVec3){0, 1, 0}, (MoteVec3){0.5f, 1, 0.5f});
-    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    const MoteCollider tank = box_container((MoteVec3){0, 1, 0}, (MoteVec3){0.5f, 1, 0.5f});
+    expect_ok(mote_world_set_colliders(world, &tank, 1));
     if (with_water) {
         add_block(world, (MoteVec3){-0.4f, 0.1f, -0.4f}, 10, 10, 10);
     }
@@ -143,7 +143,7 @@ static void overflow_is_reported(void **state)
     settings.max_displacement = 0.0f;
     settings.gravity = (MoteVec3){0, -1e4f, 0};
     MoteWorld *world = make_tank(backend, settings, true);
-    assert_int_equal(mote_world_set_shapes(world, NULL, 0), MOTE_OK);
+    assert_int_equal(mote_world_set_colliders(world, NULL, 0), MOTE_OK);
     MoteResult result = MOTE_OK;
     for (int s = 0; s < 10 && result == MOTE_OK; s++) {
         result = mote_world_step(world, 1e36f);

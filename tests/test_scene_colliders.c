@@ -94,7 +94,7 @@ static void half_of_a_slope_is_ice(void **state)
     static const uint8_t halves[2] = {255, 0};
     expect_ok(image_write_png8(fixture_path("halves.png"), 1, 2, 1, halves, 0));
     static const char json[] =
-        "{ \"solver\": { \"spacing\": 0.05, \"support_ratio\": 1.6, \"substeps\": 4 },"
+        "{ \"solver\": { \"spacing\": 0.05, \"smoothing_radius_ratio\": 1.6, \"substeps\": 4 },"
         "  \"materials\": { \"stone\": { \"static_friction\": 0.5, \"kinetic_friction\": 0.5 } },"
         "  \"bodies\": [{ \"mesh\": \"shape:box?x=0.15&y=0.1&z=0.15\", \"material\": \"stone\", \"rotation\": [0, 0, "
         "-15],"
@@ -151,8 +151,8 @@ static void colliders_have_the_mass_of_the_file(void **state)
     for (int b = 0; b < BACKENDS; b++) {
         Running running = fixture_start(json, backends[b]);
         fixture_advance(&running, 30);
-        MoteShapeState rows[4];
-        expect_ok(mote_world_read_shapes(running.world, rows, 4));
+        MoteColliderState rows[4];
+        expect_ok(mote_world_read_colliders(running.world, rows, 4));
         expect_close((double)rows[0].mass, 3, 1e-5, "mass of the ball");
         expect_close((double)rows[1].mass, 600 * 0.2 * 0.3 * 0.5, 1e-3, "mass of the box");
         expect_close((double)rows[2].mass, 500 * 0.4 * 0.4 * 0.4, 0.04 * 32, "mass of the mesh"); // by cells of 5 cm
@@ -166,7 +166,7 @@ static void colliders_have_the_mass_of_the_file(void **state)
         expect_close((double)rows[1].pose.position.y, 5 - fall, 0.02, "y of the box");
         expect_close((double)rows[2].pose.position.y, 5 - fall, 0.02, "y of the mesh");
         fixture_advance(&running, 210); // 4 s in all: they lie on the ground
-        expect_ok(mote_world_read_shapes(running.world, rows, 4));
+        expect_ok(mote_world_read_colliders(running.world, rows, 4));
         expect_close((double)rows[0].pose.position.y, 0.2, 0.01, "y of the ball on the ground");
         expect_close((double)rows[1].pose.position.y, 0.15, 0.01, "y of the box on the ground");
         expect_close((double)rows[2].pose.position.y, 0.2, 0.02, "y of the mesh on the ground");
@@ -183,8 +183,8 @@ static void colliders_spin_as_the_file_says(void **state)
     for (int b = 0; b < BACKENDS; b++) {
         Running running = fixture_start(json, backends[b]);
         fixture_advance(&running, 2);
-        MoteShapeState row;
-        expect_ok(mote_world_read_shapes(running.world, &row, 1));
+        MoteColliderState row;
+        expect_ok(mote_world_read_colliders(running.world, &row, 1));
         expect_close((double)row.angular_velocity.x, 1.0471976, 1e-3, "spin about x");
         expect_close((double)row.angular_velocity.y, -0.7853982, 1e-3, "spin about y");
         expect_close((double)row.angular_velocity.z, 0.5235988, 1e-3, "spin about z");
@@ -208,23 +208,23 @@ static void programs_change_a_scenes_colliders(void **state)
         fixture_advance(&running, 30);
         MoteColliderId ids[4], added;
         assert_int_equal(mote_world_collider_ids(running.world, ids, 4), 3);
-        MoteShape wall = mote_default_collider();
-        wall.kind = MOTE_SHAPE_BOX;
+        MoteCollider wall = mote_default_collider();
+        wall.kind = MOTE_COLLIDER_BOX;
         wall.from.position.x = wall.to.position.x = -7.0f;
         expect_ok(mote_world_add_collider(running.world, &wall, &added));
         expect_ok(mote_world_remove_collider(running.world, ids[0]));
         fixture_advance(&running, 30);
-        MoteShapeState rows[4];
+        MoteColliderState rows[4];
         assert_int_equal(mote_world_collider_ids(running.world, NULL, 0), 3);
-        expect_ok(mote_world_read_shapes(running.world, rows, 4));
+        expect_ok(mote_world_read_colliders(running.world, rows, 4));
         expect_close((double)rows[0].pose.position.x, 1, 1e-5, "x by the keyframes");
         expect_close((double)rows[1].pose.position.x, 1, 1e-4, "x of the one with a mass");
         expect_close((double)rows[2].pose.position.x, -7, 1e-6, "x of the added one");
         assert_true(rows[1].id.generation == ids[2].generation && rows[2].id.generation == added.generation);
         MoteRenderScene look;
         expect_ok(mote_simulation_render_scene(running.simulation, NULL, &look));
-        assert_int_equal(look.shape_count, 2);
-        expect_close((double)look.shapes[0].shape.to.position.x, 1, 1e-5, "x as it is drawn");
+        assert_int_equal(look.collider_count, 2);
+        expect_close((double)look.colliders[0].collider.to.position.x, 1, 1e-5, "x as it is drawn");
         fixture_stop(&running);
     }
 }
@@ -235,14 +235,15 @@ static void programs_change_a_scenes_colliders(void **state)
 static double column(const char *backend, const char *stack_keys)
 {
     char json[2048];
-    snprintf(json, sizeof json,
-             "{ \"solver\": { \"spacing\": 0.1, \"support_ratio\": 1.6, \"substeps\": 2, \"iterations\": 3%s },"
-             "  \"materials\": { \"wood\": { \"density\": 600, \"static_friction\": 0.5, \"kinetic_friction\": 0.4 } },"
-             "  \"bodies\": [{ \"mesh\": \"shape:box?x=0.2&y=0.2&z=0.2\", \"material\": \"wood\","
-             "    \"position\": [0, 4, 0], \"copies\": [1, 10, 1], \"copies_spacing\": [0, 0.2, 0] }],"
-             "  \"colliders\": [{ \"shape\": \"box\", \"material\": \"wood\", \"size\": [1, 1, 1],"
-             "    \"position\": [0, 2.5, 0] }] }",
-             stack_keys);
+    snprintf(
+        json, sizeof json,
+        "{ \"solver\": { \"spacing\": 0.1, \"smoothing_radius_ratio\": 1.6, \"substeps\": 2, \"iterations\": 3%s },"
+        "  \"materials\": { \"wood\": { \"density\": 600, \"static_friction\": 0.5, \"kinetic_friction\": 0.4 } },"
+        "  \"bodies\": [{ \"mesh\": \"shape:box?x=0.2&y=0.2&z=0.2\", \"material\": \"wood\","
+        "    \"position\": [0, 4, 0], \"copies\": [1, 10, 1], \"copies_spacing\": [0, 0.2, 0] }],"
+        "  \"colliders\": [{ \"shape\": \"box\", \"material\": \"wood\", \"size\": [1, 1, 1],"
+        "    \"position\": [0, 2.5, 0] }] }",
+        stack_keys);
     Running running = fixture_start(json, backend);
     fixture_advance(&running, 60);
     MoteBodyState rows[10];

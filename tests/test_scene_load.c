@@ -183,7 +183,7 @@ static void test_values(void **state)
     assert_string_equal(SCENE_AT(values, fluid, 0)->material, "oil");
     assert_int_equal(SCENE_AT(values, fluid, 0)->shape, SCENE_FLUID_SPHERE);
     assert_true(SCENE_AT(values, fluid, 1)->radius == 0.0f); // not used by a block, so it may be 0
-    assert_int_equal(SCENE_AT(values, collider, 0)->shape, MOTE_SHAPE_CAPSULE);
+    assert_int_equal(SCENE_AT(values, collider, 0)->shape, MOTE_COLLIDER_CAPSULE);
     assert_true(SCENE_AT(values, collider, 0)->inside_out);
     assert_int_equal(SCENE_AT(values, output, 0)->frames, 0);
 

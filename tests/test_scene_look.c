@@ -65,7 +65,7 @@ static void check_default_look(const MoteRenderScene *look)
     assert_true(look->material_count >= 1);
     expect_vector(look->materials[0].color, 0.2, 0.5, 0.8, 1e-6);
     assert_true(look->materials[0].absorption == 3.0f && look->materials[0].roughness == 0.5f);
-    assert_int_equal(look->shape_count, 0);
+    assert_int_equal(look->collider_count, 0);
 }
 
 // The part of a look that has a section of the table for itself, or NULL.
@@ -91,7 +91,7 @@ static void test_defaults(void **state)
     const MoteRenderScene standard = mote_default_render_scene();
     check_default_look(&standard);
     assert_int_equal(standard.material_count, 1);
-    assert_null(standard.shapes);
+    assert_null(standard.colliders);
 
     // A scene that says nothing about its look has the same one, in every key.
     Running running = fixture_start("{}", "cpu");
@@ -207,9 +207,9 @@ static void test_keyframed_look(void **state)
         assert_true(look.camera.near_plane == 0.25f);
         assert_float_equal(look.sky.sun_elevation, 10 + 40 * time, 1e-5);
         assert_float_equal(look.picture.exposure, time < 0.5 ? -1 : -1 + 4 * (time - 0.5), 1e-5);
-        assert_int_equal(look.shape_count, 1);
-        expect_vector(look.shapes[0].shape.to.position, 8 * time, 0, 0, 1e-6);
-        assert_float_equal(look.shapes[0].shape.radius, 1 + time, 1e-6);
+        assert_int_equal(look.collider_count, 1);
+        expect_vector(look.colliders[0].collider.to.position, 8 * time, 0, 0, 1e-6);
+        assert_float_equal(look.colliders[0].collider.radius, 1 + time, 1e-6);
         if (frame < 4) {
             fixture_advance(&running, 1);
         }
@@ -351,19 +351,19 @@ static void test_looks_of_colliders(void **state)
         snprintf(json + length, sizeof json - (size_t)length, "] }");
         Running running = fixture_start(json, "cpu");
         const MoteRenderScene look = look_of(&running, NULL);
-        assert_int_equal(look.shape_count, ROWS);
+        assert_int_equal(look.collider_count, ROWS);
         for (uint32_t i = 0; i < ROWS; i++) {
             const bool on_hidden_ground = !visible && i >= 6 && i <= 8;
             const MoteLook expected = on_hidden_ground ? MOTE_LOOK_SOLID : rows[i].look;
-            if (look.shapes[i].look != expected) {
-                fail_msg("%s has look %u, expected %d", rows[i].collider, look.shapes[i].look, (int)expected);
+            if (look.colliders[i].look != expected) {
+                fail_msg("%s has look %u, expected %d", rows[i].collider, look.colliders[i].look, (int)expected);
             }
         }
         fixture_stop(&running);
     }
 }
 
-// Particles' groups and shapes' materials are indices into the same list.
+// Particles' groups and colliders' materials are indices into the same list.
 static void test_materials(void **state)
 {
     (void)state;
@@ -388,13 +388,13 @@ static void test_materials(void **state)
         assert_true(look.materials[group].absorption == (oil ? 20.0f : 0.5f));
         assert_true(look.materials[group].color.x == (oil ? 1.0f : 0.2f));
     }
-    assert_int_equal(look.shape_count, 2);
-    const MoteRenderShape *box = &look.shapes[0];
+    assert_int_equal(look.collider_count, 2);
+    const MoteRenderCollider *box = &look.colliders[0];
     assert_true(look.materials[box->material].roughness == 1.0f);
-    assert_int_equal(box->shape.kind, MOTE_SHAPE_BOX);
-    expect_vector(box->shape.half_size, 1, 2, 3, 0);
-    expect_vector(scene_rotate(box->shape.to.rotation, (MoteVec3){0, 0, 1}), 1, 0, 0, 1e-6);
-    assert_int_equal(look.shapes[1].material, 1); // the wall
+    assert_int_equal(box->collider.kind, MOTE_COLLIDER_BOX);
+    expect_vector(box->collider.half_size, 1, 2, 3, 0);
+    expect_vector(scene_rotate(box->collider.to.rotation, (MoteVec3){0, 0, 1}), 1, 0, 0, 1e-6);
+    assert_int_equal(look.colliders[1].material, 1); // the wall
     fixture_stop(&running);
 }
 
@@ -425,12 +425,13 @@ static void test_sky_image(void **state)
     static const char name[] = "a_sky_with_a_name_that_is_a_good_deal_longer_than_any_material_may_be_called.hdr";
     fixture_write(name, "sky", 3);
     char json[512];
-    snprintf(json, sizeof json, "{ \"sky\": { \"kind\": \"image\", \"image\": \"%s\", \"image_turn\": 90 } }", name);
+    snprintf(json, sizeof json, "{ \"sky\": { \"kind\": \"image\", \"image\": \"%s\", \"image_rotation\": 90 } }",
+             name);
     Running running = fixture_start(json, "cpu");
     const MoteRenderScene look = look_of(&running, NULL);
     assert_int_equal(look.sky.kind, MOTE_SKY_IMAGE);
     assert_string_equal(look.sky.image, fixture_path(name));
-    assert_true(look.sky.image_turn == 90.0f);
+    assert_true(look.sky.image_rotation == 90.0f);
     fixture_stop(&running);
 
     snprintf(json, sizeof json, "{ \"sky\": { \"kind\": \"image\", \"image\": \"%s\" } }", fixture_path(name));
@@ -609,10 +610,10 @@ static void check_framing(const char *name)
     for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
         expect_in_picture(name, &look.camera, SCENE_AT(values, emitter, i)->position, (MoteVec3){0, 0, 0});
     }
-    for (uint32_t i = 0; i < look.shape_count; i++) { // all of the ground that is seen is where the scene stands
-        const MoteShape *shape = &look.shapes[i].shape;
-        const bool level = shape->kind == MOTE_SHAPE_BOX && fabsf(shape->to.rotation.w) > 0.999f;
-        assert_true(!level || shape->to.position.y - shape->half_size.y > look.ground.height - 0.001f);
+    for (uint32_t i = 0; i < look.collider_count; i++) { // all of the ground that is seen is where the scene stands
+        const MoteCollider *collider = &look.colliders[i].collider;
+        const bool level = collider->kind == MOTE_COLLIDER_BOX && fabsf(collider->to.rotation.w) > 0.999f;
+        assert_true(!level || collider->to.position.y - collider->half_size.y > look.ground.height - 0.001f);
     }
     fixture_stop(&running);
 }

@@ -445,7 +445,7 @@ static void test_mesh_colliders(void **state)
         expect_ok(mote_simulation_render_scene(running.simulation, NULL, &look));
         expect_ok(mote_simulation_render_meshes(running.simulation, &meshes, &mesh_count));
         assert_int_equal(mesh_count, 2);
-        assert_int_equal(look.shape_count, 1); // the plane
+        assert_int_equal(look.collider_count, 1); // the plane
         assert_int_equal(look.instance_count, 2);
         assert_int_equal(look.instances[1].look, MOTE_LOOK_SOLID);
         expect_vector(look.instances[1].pose.position, 5, 0.25, 0, 1e-6, "pose");

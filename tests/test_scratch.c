@@ -32,7 +32,7 @@ static void note_use(bool writes, Meaning meaning)
 
 static const struct {
     const char *name;
-    void (*run)(const MoteView *view, uint i);
+    void (*run)(const SolverData *view, uint i);
 } noting_kernels[KERNEL_COUNT] = {
 #define KERNEL_ROW(name, stage, count) {#name, name},
 #include "kernels/kernels.def"
@@ -50,7 +50,7 @@ static bool shares_memory(Meaning meaning)
     return false;
 }
 
-static bool is_declared(const MoteView *view, KernelId kernel, Meaning meaning, bool writes)
+static bool is_declared(const SolverData *view, KernelId kernel, Meaning meaning, bool writes)
 {
     ScratchUse uses[SCRATCH_USES];
     const uint32_t count = scratch_uses(view, uses);
@@ -64,7 +64,7 @@ static bool is_declared(const MoteView *view, KernelId kernel, Meaning meaning, 
 
 static uint32_t missing_rows;
 
-static void noting_launch(Backend *backend, KernelId kernel, const MoteView *view)
+static void noting_launch(Backend *backend, KernelId kernel, const SolverData *view)
 {
     (void)backend;
     memset(noted_uses, 0, sizeof noted_uses);
@@ -116,13 +116,13 @@ static void fill_world(MoteWorld *world, float restitution)
         grains[i] = (MoteVec3){d * (float)(14 + i % 3), d * (0.6f + 0.95f * (float)(i / 9)), d * (float)(i / 3 % 3)};
     }
     add_points(world, grains, 27, MOTE_PHASE(MOTE_KIND_GRAIN, 0));
-    MoteShape shapes[] = {
+    MoteCollider colliders[] = {
         flat_ground(0.5f),
-        still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){4.0f * d, 7.0f * d, 2.0f * d}, (MoteVec3){0, 0, 0}, 2.0f * d),
-        still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){20.0f * d, 1.0f * d, 0.0f}, (MoteVec3){0, 0, 0}, d)};
-    shapes[0].restitution = restitution;
-    shapes[1].mass = 1.0f;
-    expect_ok(mote_world_set_shapes(world, shapes, 3));
+        still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){4.0f * d, 7.0f * d, 2.0f * d}, (MoteVec3){0, 0, 0}, 2.0f * d),
+        still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){20.0f * d, 1.0f * d, 0.0f}, (MoteVec3){0, 0, 0}, d)};
+    colliders[0].restitution = restitution;
+    colliders[1].mass = 1.0f;
+    expect_ok(mote_world_set_colliders(world, colliders, 3));
 }
 
 static void note_steps(const MoteSettings *settings, float restitution, bool recording)
@@ -145,21 +145,22 @@ static void kernels_touch_what_the_table_says(void **state)
     MoteSettings settings = solid_settings(0.1f);
     settings.viscosity = 0.02f;
     settings.vorticity = 2.0f;
-    settings.wall_density_weight = 1.0f;
+    settings.boundary_density_weight = 1.0f;
     settings.stack_scaling = 1.0f;
     settings.stack_height = MOTE_STACK_CONTACTS;
     settings.stabilization_iterations = 2;
     note_steps(&settings, 0.5f, true);
     settings.density_mode = MOTE_DENSITY_UNILATERAL;
     settings.friction_model = MOTE_FRICTION_VELOCITY;
-    settings.support_memory = 0.5f;
+    settings.gravity_warm_start = 0.5f;
     note_steps(&settings, 0.0f, true);
     settings.iterations = 0;
     settings.vorticity = 0.0f;
     note_steps(&settings, 0.0f, true);
     assert_int_equal(missing_rows, 0);
-    static const KernelId elsewhere[] = {KERNEL_ID_gather_vec4,  KERNEL_ID_mark_removed, KERNEL_ID_check_guess,
-                                         KERNEL_ID_probe_shapes, KERNEL_ID_wet_fields,   KERNEL_ID_begin_step};
+    static const KernelId elsewhere[] = {KERNEL_ID_gather_vec4,          KERNEL_ID_mark_removed,
+                                         KERNEL_ID_validate_speculation, KERNEL_ID_probe_colliders,
+                                         KERNEL_ID_wet_fields,           KERNEL_ID_begin_step};
     for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
         bool expected = true;
         for (size_t n = 0; n < sizeof elsewhere / sizeof elsewhere[0]; n++) {
@@ -176,7 +177,7 @@ static void kernels_touch_what_the_table_says(void **state)
 static void a_wrong_order_is_named(void **state)
 {
     (void)state;
-    const MoteView view = {.unilateral = 1, .particle_count = 1};
+    const SolverData view = {.unilateral = 1, .particle_count = 1};
     Scratch scratch = {{0}};
     scratch_write(&scratch, MEANING_predicted);
     scratch_write(&scratch, MEANING_neighbour_counts);
@@ -197,7 +198,7 @@ static void a_wrong_order_is_named(void **state)
 static void conditions_are_heeded(void **state)
 {
     (void)state;
-    MoteView view = {.particle_count = 1, .iteration = 1};
+    SolverData view = {.particle_count = 1, .iteration = 1};
     Scratch scratch = {{0}};
     scratch_write(&scratch, MEANING_predicted);
     scratch_write(&scratch, MEANING_neighbour_counts);

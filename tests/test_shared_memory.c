@@ -450,7 +450,8 @@ static void pictures_may_be_left_out(void **state)
         assert_true(view.timeline->value == n && atomic_load(((TestTimeline *)view.timeline)->reached) == n);
         const MoteParticleView read = read_view(world); // the box goes with the step
         for (uint32_t i = 0; i < read.count; i++) {
-            assert_true(read.positions[4 * i + 1] >= view.lowest.y && read.positions[4 * i + 1] <= view.highest.y);
+            assert_true(read.positions[4 * i + 1] >= view.bounds_min.y &&
+                        read.positions[4 * i + 1] <= view.bounds_max.y);
         }
     }
     mote_world_destroy(world);

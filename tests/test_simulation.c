@@ -21,7 +21,7 @@ static void expect_vector(MoteVec3 v, double x, double y, double z)
     }
 }
 
-// ---- Rotations and shapes ----
+// ---- Rotations and colliders ----
 
 static void rotations_go_about_x_then_y_then_z(void **state)
 {
@@ -37,28 +37,29 @@ static void rotations_go_about_x_then_y_then_z(void **state)
     assert_true(fabsf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w - 1.0f) < 1e-6f);
 }
 
-static void shapes_have_half_sizes_and_two_poses(void **state)
+static void colliders_have_half_sizes_and_two_poses(void **state)
 {
     (void)state;
     const SceneMaterial material = {.static_friction = 0.5f, .kinetic_friction = 0.25f, .restitution = 0.125f};
-    const SceneCollider from = {.shape = MOTE_SHAPE_BOX, .size = {1, 2, 3}, .position = {1, 0, 0}};
+    const SceneCollider from = {.shape = MOTE_COLLIDER_BOX, .size = {1, 2, 3}, .position = {1, 0, 0}};
     SceneCollider to = from;
     to.size = (MoteVec3){2, 4, 6};
     to.position.x = 1.5f;
     to.rotation.z = 350; // ten degrees back: the short way round
     to.inside_out = true;
-    MoteShape shape = scene_collider_shape(&from, &to, &material);
-    assert_int_equal(shape.kind, MOTE_SHAPE_BOX);
-    assert_true(shape.inside_out);
-    expect_vector(shape.half_size, 1, 2, 3);
-    expect_vector(shape.from.position, 1, 0, 0);
-    expect_vector(shape.to.position, 1.5, 0, 0);
-    assert_true(shape.from.rotation.w == 1.0f && shape.to.rotation.w > 0.99f && shape.to.rotation.z < 0.0f);
-    assert_true(shape.static_friction == 0.5f && shape.kinetic_friction == 0.25f && shape.restitution == 0.125f);
+    MoteCollider collider = scene_make_collider(&from, &to, &material);
+    assert_int_equal(collider.kind, MOTE_COLLIDER_BOX);
+    assert_true(collider.inside_out);
+    expect_vector(collider.half_size, 1, 2, 3);
+    expect_vector(collider.from.position, 1, 0, 0);
+    expect_vector(collider.to.position, 1.5, 0, 0);
+    assert_true(collider.from.rotation.w == 1.0f && collider.to.rotation.w > 0.99f && collider.to.rotation.z < 0.0f);
+    assert_true(collider.static_friction == 0.5f && collider.kinetic_friction == 0.25f &&
+                collider.restitution == 0.125f);
 
-    const SceneKillVolume capsule = {.shape = MOTE_SHAPE_CAPSULE, .height = 3, .radius = 0.5f};
-    shape = scene_kill_shape(&capsule, &capsule);
-    assert_true(shape.half_size.y == 1.5f && shape.radius == 0.5f);
+    const SceneKillVolume capsule = {.shape = MOTE_COLLIDER_CAPSULE, .height = 3, .radius = 0.5f};
+    collider = scene_make_kill_volume(&capsule, &capsule);
+    assert_true(collider.half_size.y == 1.5f && collider.radius == 0.5f);
 }
 
 // ---- Fluids ----
@@ -533,7 +534,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rotations_go_about_x_then_y_then_z),
-        cmocka_unit_test(shapes_have_half_sizes_and_two_poses),
+        cmocka_unit_test(colliders_have_half_sizes_and_two_poses),
         cmocka_unit_test(blocks_are_filled_at_cell_centres),
         cmocka_unit_test(thin_and_flat_volumes_have_one_layer),
         cmocka_unit_test(spheres_take_the_lattice_points_within),

@@ -46,7 +46,7 @@ static void a_snapshot_brings_a_world_back(void **state)
     const MoteVec3 one = {0.5f, 0.5f, 0.2f};
     assert_int_equal(add_points(world, &one, 1, 0), 240); // ids go on where they were
     run_steps(world, 3, 0.01f);                           // and the tank is still there
-    assert_true(read_statistics(world).lowest[1] > 0.0);
+    assert_true(read_statistics(world).bounds_min[1] > 0.0);
 
     WorldSnapshot again, nothing = {0};
     expect_ok(world_snapshot_restore(world, &nothing)); // that of a fresh world
@@ -182,7 +182,7 @@ static MoteResult work_step(MoteWorld *world) // cells and lists have to grow: e
 
 static MoteResult work_kill(MoteWorld *world) // in the middle of a step
 {
-    const MoteShape all = still_shape(MOTE_SHAPE_BOX, (MoteVec3){0, 0, 0}, (MoteVec3){100, 100, 0.3f}, 0.0f);
+    const MoteCollider all = still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0, 0, 0}, (MoteVec3){100, 100, 0.3f}, 0.0f);
     const MoteResult result = mote_world_set_kill_volumes(world, &all, 1);
     return result == MOTE_OK ? mote_world_step(world, 0.01f) : result;
 }
@@ -201,13 +201,13 @@ static MoteResult work_channel(MoteWorld *world)
     return mote_world_add_channel(world, "another", 4);
 }
 
-static MoteResult work_shapes(MoteWorld *world)
+static MoteResult work_colliders(MoteWorld *world)
 {
-    MoteShape shapes[20];
+    MoteCollider colliders[20];
     for (int i = 0; i < 20; i++) {
-        shapes[i] = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+        colliders[i] = still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
     }
-    return mote_world_set_shapes(world, shapes, 20);
+    return mote_world_set_colliders(world, colliders, 20);
 }
 
 static MoteResult work_restore(MoteWorld *world)
@@ -268,7 +268,7 @@ static void running_out_of_memory_does_no_harm(void **state)
     check_failures(*state, work_kill, false);
     check_failures(*state, work_settings, true);
     check_failures(*state, work_channel, true);
-    check_failures(*state, work_shapes, true);
+    check_failures(*state, work_colliders, true);
     check_failures(*state, work_restore, true);
 }
 

@@ -57,8 +57,8 @@ static void bodies_do_not_pop(void **state)
         settings.stabilization_iterations = 8;
         settings.gravity = (MoteVec3){0, 0, 0};
         MoteWorld *world = make_world(*state, &settings);
-        const MoteShape plane = flat_ground(0.0f);
-        expect_ok(mote_world_set_shapes(world, &plane, k == 0 ? 1 : 0));
+        const MoteCollider plane = flat_ground(0.0f);
+        expect_ok(mote_world_set_colliders(world, &plane, k == 0 ? 1 : 0));
         const float low = k == 0 ? 0.2f - overlap : 0.2f;
         const TestBox first = {4, 4, 4, d, {0, low, 0}, no_turn, true, {.mass = 1.0f, .stiffness = 1.0f}};
         const TestBox second = {4, 4, 4, d, {0, 0.6f - overlap, 0}, no_turn, true, {.mass = 1.0f, .stiffness = 1.0f}};
@@ -94,8 +94,8 @@ static double stack(void **state, float scaling, float stiffness, double seconds
     MoteWorld *world = make_world(*state, &settings);
     const MoteMaterial wood = {.static_friction = 0.5f, .kinetic_friction = 0.4f};
     expect_ok(mote_world_set_materials(world, &wood, 1));
-    const MoteShape plane = flat_ground(0.5f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.5f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     for (int k = 0; k < 10; k++) {
         const TestBox box = {
             4, 4, 4, d, {0, 0.1f + 0.2f * (float)k, 0}, no_turn, true, {.mass = 0.075f, .stiffness = stiffness}};
@@ -170,14 +170,14 @@ static void the_ground_carries_a_box(void **state)
 {
     MoteSettings settings = solid_settings(0.1f);
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape plane = flat_ground(0.5f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.5f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     expect_ok(mote_world_record_forces(world, true));
     const TestBox box = {4, 4, 4, 0.1f, {0, 0.2f, 0}, no_turn, true, {.mass = 0.5f, .stiffness = 1.0f}};
     add_box(world, &box);
     run(world, 1.0, 120.0);
     double ground[3], own[3], pairs[3];
-    sum_forces(world, MOTE_FORCE_SHAPES, ground);
+    sum_forces(world, MOTE_FORCE_COLLIDERS, ground);
     sum_forces(world, MOTE_FORCE_BODIES, own);
     sum_forces(world, MOTE_FORCE_PAIRS, pairs);
     const double weight = 64 * 0.5 * 9.81;
@@ -197,8 +197,8 @@ static void boxes_push_each_other_alike(void **state)
     MoteSettings settings = solid_settings(0.1f);
     settings.iterations = 20;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape plane = flat_ground(0.5f);
-    expect_ok(mote_world_set_shapes(world, &plane, 1));
+    const MoteCollider plane = flat_ground(0.5f);
+    expect_ok(mote_world_set_colliders(world, &plane, 1));
     expect_ok(mote_world_record_forces(world, true));
     for (int k = 0; k < 2; k++) {
         const TestBox box = {
@@ -209,7 +209,7 @@ static void boxes_push_each_other_alike(void **state)
     const double weight = 64 * 0.5 * 9.81;
     double sum[3], ground[3], upper = 0.0;
     sum_forces(world, MOTE_FORCE_PAIRS, sum);
-    sum_forces(world, MOTE_FORCE_SHAPES, ground);
+    sum_forces(world, MOTE_FORCE_COLLIDERS, ground);
     float *pairs = malloc(128 * 4 * sizeof *pairs);
     assert_non_null(pairs);
     expect_ok(mote_world_read_forces(world, MOTE_FORCE_PAIRS, pairs));
@@ -245,10 +245,10 @@ static MoteWorld *make_mixed_world(const MoteBackendOptions *options)
         {.static_friction = 0.5f, .kinetic_friction = 0.4f, .restitution = 0.3f},
         {.static_friction = 0.3f, .kinetic_friction = 0.3f, .adhesion = 1.0f, .rolling_friction = 0.5f}};
     expect_ok(mote_world_set_materials(world, materials, 2));
-    MoteShape tank = box_container((MoteVec3){0.5f, 0.5f, 0.25f}, (MoteVec3){0.5f, 0.5f, 0.25f});
+    MoteCollider tank = box_container((MoteVec3){0.5f, 0.5f, 0.25f}, (MoteVec3){0.5f, 0.5f, 0.25f});
     tank.static_friction = tank.kinetic_friction = 0.3f;
     tank.restitution = 0.2f;
-    expect_ok(mote_world_set_shapes(world, &tank, 1));
+    expect_ok(mote_world_set_colliders(world, &tank, 1));
     add_block(world, (MoteVec3){0.5f * d, 0.5f * d, 0.5f * d}, 8, 6, 10);
     MoteVec3 grains[300];
     for (int i = 0; i < 300; i++) {
@@ -347,7 +347,8 @@ static void bodies_lose_particles(void **state)
     const TestBackend *backend = *state;
     MoteWorld *world = make_mixed_world(&backend->options);
     run_steps(world, 10, 1.0f / 120.0f);
-    const MoteShape hole = still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.5f, 0, 0.25f}, (MoteVec3){1, 0.15f, 1}, 0.0f);
+    const MoteCollider hole =
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0.5f, 0, 0.25f}, (MoteVec3){1, 0.15f, 1}, 0.0f);
     expect_ok(mote_world_set_kill_volumes(world, &hole, 1));
     run_steps(world, 15, 1.0f / 120.0f);
     MoteBodyState bodies[4];

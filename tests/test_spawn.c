@@ -100,8 +100,8 @@ static void sources_keep_their_rate(void **state)
     mote_world_destroy(world);
 }
 
-// However many steps the host leaves to the device, nothing is lost and all is the same; wrong guesses of the room are
-// made good.
+// However many steps the host leaves to the device, nothing is lost and all is the same; failed speculations of the
+// room are made good.
 static void many_steps_are_the_same_as_one_by_one(void **state)
 {
     const TestBackend *backend = *state;
@@ -116,9 +116,9 @@ static void many_steps_are_the_same_as_one_by_one(void **state)
     assert_int_equal(read_hash(one), read_hash(many));
     expect_all_ids(one);
     expect_all_ids(many);
-    if (many->backend->functions->guesses) {
+    if (many->backend->functions->speculates) {
         many->last_spawns = 0; // a cloudburst that nobody expected
-        const uint64_t wrong = many->wrong_guesses;
+        const uint64_t wrong = many->misspeculations;
         const MoteSource burst = {.material = CLOUD,
                                   .phase = MOTE_PHASE(MOTE_KIND_LIQUID, RAIN),
                                   .rate = 30.0f,
@@ -128,7 +128,7 @@ static void many_steps_are_the_same_as_one_by_one(void **state)
         expect_ok(mote_world_set_sources(many, &burst, 1));
         run_steps(one, 40, DT);
         expect_ok(mote_world_steps(many, DT, 40, NULL));
-        assert_true(many->wrong_guesses > wrong);
+        assert_true(many->misspeculations > wrong);
         assert_int_equal(read_hash(one), read_hash(many));
         expect_all_ids(many);
     }
@@ -149,7 +149,8 @@ static void rain_that_drains_away_resumes(void **state)
             : vulkan_may_differ((int)(backend - test_backends)) ? backend->options
                                                                 : test_backends[1].options;
         worlds[k] = make_rain(k == 2 ? &other : &backend->options, &settings, 60, 6.0f);
-        const MoteShape drain = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 9.5f, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+        const MoteCollider drain =
+            still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 9.5f, 0}, (MoteVec3){0, 0, 0}, 0.0f);
         expect_ok(mote_world_set_kill_volumes(worlds[k], &drain, 1));
         expect_ok(mote_world_steps(worlds[k], DT, 50, NULL));
         const MoteVec3 more[] = {{-1, 12, 0}, {-1, 12.1f, 0}};
@@ -183,7 +184,7 @@ static void the_last_source_may_go(void **state)
     MoteSettings settings = spawn_settings();
     MoteWorld *world = make_rain(&backend->options, &settings, 20, 6.0f);
     expect_ok(mote_world_steps(world, DT, 20, NULL));
-    const MoteShape all = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, 10, 0}, (MoteVec3){0, 0, 0}, 100.0f);
+    const MoteCollider all = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 10, 0}, (MoteVec3){0, 0, 0}, 100.0f);
     expect_ok(mote_world_set_kill_volumes(world, &all, 1));
     expect_ok(mote_world_steps(world, DT, 20, NULL));
     assert_int_equal(mote_world_particle_count(world), 0);

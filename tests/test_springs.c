@@ -355,7 +355,7 @@ static MoteWorld *make_net(const MoteBackendOptions *options)
                          .rotation = {0, 0, 0, 1},
                          .body = {.mass = 0.5f, .stiffness = 1.0f}};
     add_box(world, &box);
-    const MoteShape drain = still_shape(MOTE_SHAPE_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
+    const MoteCollider drain = still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
     expect_ok(mote_world_set_kill_volumes(world, &drain, 1));
     return world;
 }

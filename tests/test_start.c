@@ -102,7 +102,7 @@ static void liquid_that_is_all_inside_is_refused(void **state)
 
 // ---- Probing ----
 
-// Distances and ways out of every kind of shape that has a formula.
+// Distances and ways out of every kind of collider that has a formula.
 static void points_know_their_distance(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void points_know_their_distance(void **state)
         MoteProbe found[5];
         expect_ok(mote_world_probe(running.world, points, 5, found));
         for (uint32_t i = 0; i < 5; i++) {
-            assert_int_equal(found[i].shape, expected[i].shape);
+            assert_int_equal(found[i].collider, expected[i].collider);
             assert_true(fabsf(found[i].distance - expected[i].distance) < 1e-5f);
             assert_true(found[i].normal.x * expected[i].normal.x + found[i].normal.y * expected[i].normal.y > 0.999f);
         }
@@ -129,7 +129,7 @@ static void points_know_their_distance(void **state)
     Running empty = fixture_start("{}", "cpu");
     MoteProbe probe;
     expect_ok(mote_world_probe(empty.world, &(MoteVec3){0, 0, 0}, 1, &probe));
-    assert_int_equal(probe.shape, MOTE_NONE);
+    assert_int_equal(probe.collider, MOTE_NONE);
     fixture_stop(&empty);
 }
 

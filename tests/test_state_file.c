@@ -415,7 +415,7 @@ static void states_of_other_scenes_are_refused(void **state)
 }
 
 // tests/states holds a state that was saved when states had version 3, of a scene with everything that it kept: liquid,
-// grains that roll, a rigid and a soft body, a collider with a mass, an emitter; and one of version 4 from when handles
+// grains that roll, a rigid and a soft body, a dynamic collider, an emitter; and one of version 4 from when handles
 // were members alone. Their hash was taken when they were saved.
 static void older_states_are_read(void **state)
 {

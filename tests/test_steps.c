@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Steps that are run on guesses of the last step's numbers (src/solver/steps.c): whatever was guessed, and however many
-// steps the host runs before it looks, the result is that of single steps, bit for bit.
+// Steps that are run speculatively of the last step's numbers (src/solver/steps.c): whatever was guessed, and however
+// many steps the host runs before it looks, the result is that of single steps, bit for bit.
 #include "solid_fixture.h"
 
 #include "solver/batch.h"
@@ -22,18 +22,18 @@ static MoteWorld *make_scene(const TestBackend *backend)
     }
     add_grains(world, grains, NULL, 12, 2);
     add_box(world, &(TestBox){3, 3, 3, 0.05f, {0.5f, 0.5f, 0.2f}, {0, 0, 0, 1}, true, {.mass = 10.0f, .stiffness = 1}});
-    MoteShape shapes[2] = {
+    MoteCollider colliders[2] = {
         box_container((MoteVec3){0.5f, 0.5f, 0.2f}, (MoteVec3){0.5f, 0.5f, 0.2f}),
-        still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.75f, 0.5f, 0.2f}, (MoteVec3){0.05f, 0.05f, 0.05f}, 0.0f)};
-    shapes[1].mass = 1.0f;
-    expect_ok(mote_world_set_shapes(world, shapes, 2));
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0.75f, 0.5f, 0.2f}, (MoteVec3){0.05f, 0.05f, 0.05f}, 0.0f)};
+    colliders[1].mass = 1.0f;
+    expect_ok(mote_world_set_colliders(world, colliders, 2));
     return world;
 }
 
 static void kill_below(MoteWorld *world, float height)
 {
-    const MoteShape volume =
-        still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.5f, height - 1.0f, 0.2f}, (MoteVec3){1.0f, 1.0f, 1.0f}, 0.0f);
+    const MoteCollider volume =
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0.5f, height - 1.0f, 0.2f}, (MoteVec3){1.0f, 1.0f, 1.0f}, 0.0f);
     expect_ok(mote_world_set_kill_volumes(world, &volume, 1));
 }
 
@@ -60,7 +60,7 @@ static void many_are_the_same_as_one_by_one(void **state)
 }
 
 // As if the last step had had a single cell and no lists; at every third batch.
-static void wrong_guesses_are_corrected(void **state)
+static void misspeculations_are_corrected(void **state)
 {
     MoteWorld *single = make_scene(*state), *wrong = make_scene(*state);
     const uint32_t count = mote_world_particle_count(single);
@@ -171,7 +171,7 @@ static void what_fails_ends_the_run(void **state)
         MoteWorld *world = make_world(*state, &settings);
         build_dam_break(world, 4, 4, 4);
         run_steps(world, 2, time_step);
-        expect_ok(mote_world_set_shapes(world, NULL, 0));
+        expect_ok(mote_world_set_colliders(world, NULL, 0));
         const float far = 3.4e38f; // m; half a metre a step short of the end
         add_grain(world, (MoteVec3){far, 0, 0}, (MoteVec3){(3.4028e38f - far) / 6.5f / time_step, 0, 0});
         MoteResult result = MOTE_OK;
@@ -216,7 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(many_are_the_same_as_one_by_one),
-        ON_EVERY_BACKEND(wrong_guesses_are_corrected),
+        ON_EVERY_BACKEND(misspeculations_are_corrected),
         ON_EVERY_BACKEND(removals_are_noticed),
         ON_EVERY_BACKEND(particles_come_between_steps),
         ON_EVERY_BACKEND(particles_must_be_expected),

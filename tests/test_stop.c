@@ -28,7 +28,7 @@ static void expect_stopped(MoteResult result)
     expect_message("stopped before it was done");
 }
 
-// Liquid, grains, a body, a collider with a mass, an emitter, a kill volume and keyframes: every part of a step.
+// Liquid, grains, a body, a dynamic collider, an emitter, a kill volume and keyframes: every part of a step.
 static const char everything[] =
     "{\"solver\": {\"spacing\": 0.05, \"substeps\": 3, \"iterations\": 2, \"vorticity\": 1},"
     " \"materials\": {\"rubber\": {\"density\": 400, \"static_friction\": 0.5, \"rolling_friction\": 0.1}},"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The viewer's mathematics without a window: its camera, and what lies between two moments.
+// The viewer's mathematics without a window: its camera, and what lies between two snapshots.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "viewer/between.h"
+#include "viewer/interpolate.h"
 #include "viewer/camera.h"
 
 enum { WIDTH = 640, HEIGHT = 400 };
@@ -156,39 +156,40 @@ static void expect_rotation(MoteQuaternion found, MoteQuaternion expected, const
     expect_near(fabs(along), 1.0, 1e-5, what);
 }
 
-// Half way, particles and shapes are in the middle, and what turns has turned by half the angle, the short way,
+// Half way, particles and colliders are in the middle, and what turns has turned by half the angle, the short way,
 // whichever of a rotation's two quaternions it is given as.
-static void test_between_two_moments(void **state)
+static void test_between_two_snapshots(void **state)
 {
     (void)state;
-    static MomentPool pool;
-    expect_near(moment_pool_create(&pool), MOTE_OK, 0.0, "the pool");
+    static FrameSnapshotPool pool;
+    expect_near(snapshot_pool_create(&pool), MOTE_OK, 0.0, "the pool");
     float now[4] = {1.0f, 2.0f, 3.0f, 0.5f}, before[4] = {3.0f, 2.0f, -1.0f, 0.5f};
     MoteQuaternion turn_now = about_z(100.0, -1.0f), turn_before = about_z(20.0, 1.0f);
-    MoteRenderShape shape_now = {.shape.to = {{1, 0, 0}, about_z(90.0, 1.0f)}};
-    MoteRenderShape shape_before = {.shape.to = {{0, 1, 0}, about_z(30.0, -1.0f)}};
-    Moment moment = {.has_before = true,
-                     .positions_before = {before, sizeof before},
-                     .rotations_before = {&turn_before, sizeof turn_before},
-                     .rotations_before_count = 1,
-                     .shapes_before = {&shape_before, sizeof shape_before},
-                     .shapes_before_count = 1};
-    moment.look.shapes = &shape_now;
-    moment.look.shape_count = 1;
+    MoteRenderCollider collider_now = {.collider.to = {{1, 0, 0}, about_z(90.0, 1.0f)}};
+    MoteRenderCollider collider_before = {.collider.to = {{0, 1, 0}, about_z(30.0, -1.0f)}};
+    FrameSnapshot snapshot = {.has_before = true,
+                              .positions_before = {before, sizeof before},
+                              .rotations_before = {&turn_before, sizeof turn_before},
+                              .rotations_before_count = 1,
+                              .colliders_before = {&collider_before, sizeof collider_before},
+                              .colliders_before_count = 1};
+    snapshot.look.colliders = &collider_now;
+    snapshot.look.collider_count = 1;
     MoteRenderView view = {.particle_count = 1, .cluster_count = 1};
     view.positions = (MoteArray){now, sizeof now, sizeof now};
     view.cluster_rotations = (MoteArray){&turn_now, sizeof turn_now, sizeof turn_now};
-    MoteRenderScene look = moment.look;
-    Between between = {0};
-    expect_near(between_moments(&between, &pool, &moment, 0.5f, &view, &look), MOTE_OK, 0.0, "what is in between");
+    MoteRenderScene look = snapshot.look;
+    Interpolation interpolation = {0};
+    expect_near(interpolate_snapshots(&interpolation, &pool, &snapshot, 0.5f, &view, &look), MOTE_OK, 0.0,
+                "what is in between");
     const float *found = view.positions.address;
     expect_vec3((MoteVec3){found[0], found[1], found[2]}, 2.0, 2.0, 1.0, "the particle");
     const MoteQuaternion *turned = view.cluster_rotations.address;
     expect_rotation(*turned, about_z(60.0, 1.0f), "the body's rotation");
-    expect_vec3(look.shapes[0].shape.to.position, 0.5, 0.5, 0.0, "the shape");
-    expect_rotation(look.shapes[0].shape.to.rotation, about_z(60.0, 1.0f), "the shape's rotation");
-    between_free(&between);
-    moment_pool_destroy(&pool);
+    expect_vec3(look.colliders[0].collider.to.position, 0.5, 0.5, 0.0, "the collider");
+    expect_rotation(look.colliders[0].collider.to.rotation, about_z(60.0, 1.0f), "the collider's rotation");
+    interpolation_free(&interpolation);
+    snapshot_pool_destroy(&pool);
 }
 
 int main(void)
@@ -197,7 +198,7 @@ int main(void)
         cmocka_unit_test(test_orbit), cmocka_unit_test(test_look),
         cmocka_unit_test(test_pan),   cmocka_unit_test(test_zoom),
         cmocka_unit_test(test_fly),   cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_rays),  cmocka_unit_test(test_between_two_moments),
+        cmocka_unit_test(test_rays),  cmocka_unit_test(test_between_two_snapshots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "known_leaks.h"
 #include "scene/simulation.h"
 #include "solver/world.h"
-#include "viewer/hands.h"
+#include "viewer/manipulator.h"
 #include <math.h>
 
 static const char *const backends[] = {"cpu", "cuda", "vulkan"};
@@ -44,12 +44,12 @@ static double distance_to(MoteVec3 a, MoteVec3 b)
 static void hold(Running *running, MoteVec3 at, MoteVec3 target, uint32_t least, double tolerance)
 {
     Model model = {.scene = running->scene, .simulation = running->simulation};
-    Hands hands = {0};
+    Manipulator manipulator = {0};
     const uint32_t id = pick(running->world, at);
-    expect_ok(hands_grab(&hands, &model, id, target));
-    assert_in_range(hands.held_count, least, 4000);
+    expect_ok(manipulator_grab(&manipulator, &model, id, target));
+    assert_in_range(manipulator.held_count, least, 4000);
     for (int i = 0; i < 40; i++) {
-        expect_ok(hands_pull(&hands, &model));
+        expect_ok(manipulator_pull(&manipulator, &model));
         fixture_advance(running, 1);
     }
     MoteParticleSums held;
@@ -59,8 +59,8 @@ static void hold(Running *running, MoteVec3 at, MoteVec3 target, uint32_t least,
                  (double)held.centre.y, (double)held.centre.z, (double)target.x, (double)target.y, (double)target.z,
                  tolerance);
     }
-    hands_let_go(&hands);
-    assert_int_equal(hands.held_count, 0);
+    manipulator_let_go(&manipulator);
+    assert_int_equal(manipulator.held_count, 0);
 }
 
 static void what_is_held_follows(void **state)
@@ -86,7 +86,7 @@ static void a_gust_gives_its_velocity(void **state)
         Model model = {.scene = running.scene, .simulation = running.simulation};
         MoteParticleSums before, after;
         expect_ok(mote_world_sum_particles(running.world, &(MoteParticleFilter){0}, &before));
-        expect_ok(hands_gust(&model, (MoteVec3){2, 1, -0.5f}));
+        expect_ok(manipulator_gust(&model, (MoteVec3){2, 1, -0.5f}));
         expect_ok(mote_world_sum_particles(running.world, &(MoteParticleFilter){0}, &after));
         assert_int_equal(after.count, before.count);
         assert_float_equal(after.velocity.x - before.velocity.x, 2.0, 1e-4);
@@ -102,13 +102,13 @@ static void what_is_gone_is_let_go(void **state)
     (void)state;
     Running running = fixture_start(SCENE, "cpu");
     Model model = {.scene = running.scene, .simulation = running.simulation};
-    Hands hands = {0};
+    Manipulator manipulator = {0};
     const uint32_t id = pick(running.world, (MoteVec3){0, 0, 0});
-    expect_ok(hands_grab(&hands, &model, id, (MoteVec3){0, 1, 0}));
-    assert_true(hands.held_count > 0);
+    expect_ok(manipulator_grab(&manipulator, &model, id, (MoteVec3){0, 1, 0}));
+    assert_true(manipulator.held_count > 0);
     expect_ok(mote_world_remove_particles(running.world, &id, 1));
-    expect_ok(hands_pull(&hands, &model));
-    assert_int_equal(hands.held_count, 0);
+    expect_ok(manipulator_pull(&manipulator, &model));
+    assert_int_equal(manipulator.held_count, 0);
     fixture_stop(&running);
 }
 

@@ -252,7 +252,7 @@ static void the_bunny_is_44_particles(void **state)
     const MeshReport report = report_of(&bunny);
     assert_true(report.closed && report.manifold && report.consistently_oriented && report.volume > 0.0);
     assert_int_equal(bunny.triangle_count, 69666);
-    const float height = report.highest.y - report.lowest.y;
+    const float height = report.bounds_max.y - report.bounds_min.y;
     VoxelBody body = fill_mesh(&bunny, 0.1687f * height);
     assert_int_equal(body.count, 44);
     voxel_body_free(&body);

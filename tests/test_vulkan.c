@@ -47,12 +47,12 @@ static MoteWorld *make_crowd(const TestBackend *backend)
     add_box(world, &(TestBox){4, 4, 4, 0.05f, {0.8f, 0.5f, 0.3f}, {0, 0, 0, 1}, true, {.mass = 30.0f, .stiffness = 1}});
     add_box(world,
             &(TestBox){4, 3, 4, 0.05f, {0.3f, 0.9f, 0.3f}, {0, 0, 0, 1}, false, {.mass = 20.0f, .stiffness = 0.5f}});
-    MoteShape shapes[2] = {
+    MoteCollider colliders[2] = {
         box_container((MoteVec3){0.6f, 0.6f, 0.3f}, (MoteVec3){0.6f, 0.6f, 0.3f}),
-        still_shape(MOTE_SHAPE_BOX, (MoteVec3){0.4f, 0.5f, 0.15f}, (MoteVec3){0.1f, 0.05f, 0.1f}, 0.0f)};
-    shapes[0].static_friction = shapes[0].kinetic_friction = 0.3f;
-    shapes[1].mass = 2.0f;
-    expect_ok(mote_world_set_shapes(world, shapes, 2));
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){0.4f, 0.5f, 0.15f}, (MoteVec3){0.1f, 0.05f, 0.1f}, 0.0f)};
+    colliders[0].static_friction = colliders[0].kinetic_friction = 0.3f;
+    colliders[1].mass = 2.0f;
+    expect_ok(mote_world_set_colliders(world, colliders, 2));
     return world;
 }
 
@@ -136,7 +136,7 @@ static void launches_wait_in_order(void **state)
     }
     uint *from = functions->allocate(&vulkan->base, sizeof source);
     uint *to = functions->allocate(&vulkan->base, sizeof source);
-    MoteView view = {.particle_count = 1, .gather_components = 1};
+    SolverData view = {.particle_count = 1, .gather_components = 1};
     view.order = functions->allocate(&vulkan->base, sizeof order);
     assert_true(from != NULL && to != NULL && view.order != NULL);
     functions->upload(&vulkan->base, from, source, sizeof source);
@@ -274,10 +274,10 @@ static void liquid_without_pressure_is_left_out(void **state)
         MoteWorld *world = make_world(&test_backends[b], &settings);
         add_block(world, (MoteVec3){0.03f, 0.03f, 0.03f}, 12, 6, 12);
         add_block(world, (MoteVec3){0.1f, 0.42f, 0.1f}, 8, 8, 8);
-        const MoteShape tank = box_container((MoteVec3){0.3f, 0.6f, 0.3f}, (MoteVec3){0.3f, 0.6f, 0.3f});
-        expect_ok(mote_world_set_shapes(world, &tank, 1));
+        const MoteCollider tank = box_container((MoteVec3){0.3f, 0.6f, 0.3f}, (MoteVec3){0.3f, 0.6f, 0.3f});
+        expect_ok(mote_world_set_colliders(world, &tank, 1));
         run_steps(world, 24, 1.0f / 120.0f);
-        assert_int_equal(world->view.notes_pressure, b != PORTABLE);
+        assert_int_equal(world->view.marks_pressure, b != PORTABLE);
         const MoteParticleView view = read_view(world);
         uint32_t pressed = 0;
         for (uint32_t i = 0; i < view.count; i++) {
@@ -333,13 +333,13 @@ static void offsets_are_found(void **state)
     (void)state;
     uint32_t offset = 77;
     const SolverShader *shader = &solver_shaders[0];
-    assert_true(spirv_member_offset(shader->words, shader->count, "MoteView", 1, &offset));
+    assert_true(spirv_member_offset(shader->words, shader->count, "SolverData", 1, &offset));
     assert_int_equal(offset, 8);
-    assert_false(spirv_member_offset(shader->words, shader->count, "MoteView", 5000, &offset));
+    assert_false(spirv_member_offset(shader->words, shader->count, "SolverData", 5000, &offset));
     assert_false(spirv_member_offset(shader->words, shader->count, "Nothing", 0, &offset));
     uint32_t stride = 77;
     assert_true(spirv_array_stride(shader->words, shader->count, "Shape_buffer", &stride));
-    assert_int_equal(stride, sizeof(Shape));
+    assert_int_equal(stride, sizeof(Collider));
     assert_true(spirv_array_stride(shader->words, shader->count, "u64_buffer", &stride));
     assert_int_equal(stride, 8);
     assert_false(spirv_array_stride(shader->words, shader->count, "Shape", &stride)); // begins with no array
@@ -448,7 +448,7 @@ static void errors_name_what_is_missing(void **state)
     assert_true(strstr(said, "device was lost") != NULL && strstr(said, "try backend cpu") != NULL);
     assert_null(strstr(said, "second"));
     uint word = 5; // nothing more is done, and what is read is defined
-    vulkan->base.functions->launch(&vulkan->base, KERNEL_ID_clear_counters, &(MoteView){.counter_count = 5});
+    vulkan->base.functions->launch(&vulkan->base, KERNEL_ID_clear_counters, &(SolverData){.counter_count = 5});
     uint *address = vulkan->base.functions->allocate(&vulkan->base, 64);
     vulkan->base.functions->download(&vulkan->base, &word, address, sizeof word);
     assert_int_equal(word, 0);

@@ -9,7 +9,7 @@
 typedef struct Fingerprint {
     uint64_t hash, steps, removed, memory_bytes;
     MoteSettings settings;
-    uint32_t particles, next_id, shapes, kill_volumes, channels;
+    uint32_t particles, next_id, colliders, kill_volumes, channels;
     float largest_inverse_mass;
 } Fingerprint;
 
@@ -24,7 +24,7 @@ static Fingerprint fingerprint_of(MoteWorld *world)
     print.settings = mote_world_settings(world);
     print.particles = mote_world_particle_count(world);
     print.next_id = world->tally.next_id;
-    print.shapes = world->view.shape_count;
+    print.colliders = world->view.collider_count;
     print.kill_volumes = world->view.kill_volume_count;
     print.channels = mote_world_channel_count(world);
     print.largest_inverse_mass = world->tally.largest_inverse_mass;
@@ -231,7 +231,8 @@ static void channels_stay_with_their_particles(void **state)
     expect_ok(mote_world_add_channel(world, "four", 4));
     check_ids(world, 0);
     write_ids(world);
-    const MoteShape hole = still_shape(MOTE_SHAPE_BOX, (MoteVec3){1.2f, 0, 0.2f}, (MoteVec3){0.1f, 0.2f, 0.5f}, 0.0f);
+    const MoteCollider hole =
+        still_collider(MOTE_COLLIDER_BOX, (MoteVec3){1.2f, 0, 0.2f}, (MoteVec3){0.1f, 0.2f, 0.5f}, 0.0f);
     expect_ok(mote_world_set_kill_volumes(world, &hole, 1));
     uint32_t fresh = count + 64;
     for (int step = 0; step < 50; step++) {
@@ -337,7 +338,7 @@ static void bad_writes_change_nothing(void **state)
     mote_world_destroy(world);
 }
 
-// ---- Settings, shapes, steps ----
+// ---- Settings, colliders, steps ----
 
 static void bad_settings_are_refused(void **state)
 {
@@ -351,8 +352,8 @@ static void bad_settings_are_refused(void **state)
     bad[0].dimensions = 4;
     bad[1].spacing = 0.0f;
     bad[2].spacing = NAN;
-    bad[3].support_ratio = 1.0f;
-    bad[4].support_ratio = 1e9f;
+    bad[3].smoothing_radius_ratio = 1.0f;
+    bad[4].smoothing_radius_ratio = 1e9f;
     bad[5].rest_density_scale = -1.0f;
     bad[6].gravity.y = INFINITY;
     bad[7].relaxation = -0.1f;
@@ -398,13 +399,13 @@ static void settings_may_change_between_steps(void **state)
     mote_world_destroy(world);
 }
 
-static void bad_shapes_are_refused(void **state)
+static void bad_colliders_are_refused(void **state)
 {
     MoteWorld *world = make_used_world(*state);
     const Fingerprint before = fingerprint_of(world);
-    const MoteShape good = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){1, 1, 1}, 1.0f);
+    const MoteCollider good = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){1, 1, 1}, 1.0f);
     enum { CASES = 11 };
-    MoteShape bad[CASES];
+    MoteCollider bad[CASES];
     for (int k = 0; k < CASES; k++) {
         bad[k] = good;
     }
@@ -420,16 +421,16 @@ static void bad_shapes_are_refused(void **state)
     bad[9].kinetic_friction = NAN;
     bad[10].restitution = 1.5f;
     for (int k = 0; k < CASES; k++) {
-        const MoteShape shapes[3] = {good, bad[k], good};
-        expect_refused(world, &before, mote_world_set_shapes(world, shapes, 3), "shape 1");
-        expect_refused(world, &before, mote_world_set_kill_volumes(world, shapes, 3), "kill volume 1");
+        const MoteCollider colliders[3] = {good, bad[k], good};
+        expect_refused(world, &before, mote_world_set_colliders(world, colliders, 3), "shape 1");
+        expect_refused(world, &before, mote_world_set_kill_volumes(world, colliders, 3), "kill volume 1");
     }
     run_steps(world, 20, 0.01f);
     const MoteParticleView view = read_view(world); // the tank from before still holds
     for (uint32_t i = 0; i < view.count; i++) {
         assert_true(view.positions[4 * i + 1] > 0.0f && view.positions[4 * i] > 0.0f);
     }
-    expect_ok(mote_world_set_shapes(world, NULL, 0));
+    expect_ok(mote_world_set_colliders(world, NULL, 0));
     expect_ok(mote_world_set_kill_volumes(world, NULL, 0));
     run_steps(world, 1, 0.01f);
     mote_world_destroy(world);
@@ -477,8 +478,8 @@ static void an_empty_world_steps(void **state)
     MoteSettings settings = mote_default_settings();
     settings.vorticity = 1.0f;
     MoteWorld *world = make_world(*state, &settings);
-    const MoteShape all = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 100.0f);
-    expect_ok(mote_world_set_shapes(world, &all, 1));
+    const MoteCollider all = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 100.0f);
+    expect_ok(mote_world_set_colliders(world, &all, 1));
     const uint64_t hash = read_hash(world);
     run_steps(world, 3, 0.01f);
     assert_true(read_hash(world) == hash);
@@ -509,8 +510,8 @@ static void pinned_particles_stay(void **state)
     const MoteParticles particles = {
         .count = 600, .positions = points, .velocities = velocities, .phase = MOTE_PHASE_FLUID}; // mass 0
     expect_ok(mote_world_add_particles(world, &particles, NULL));
-    const MoteShape ball = still_shape(MOTE_SHAPE_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.1f);
-    expect_ok(mote_world_set_shapes(world, &ball, 1));
+    const MoteCollider ball = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.1f);
+    expect_ok(mote_world_set_colliders(world, &ball, 1));
     run_steps(world, 5, 0.01f);
     const MoteParticleView view = read_view(world);
     for (uint32_t i = 0; i < view.count; i++) {
@@ -586,8 +587,8 @@ static void statistics_of_known_particles(void **state)
         expect_near(s.momentum[axis], momentum[axis], 1e-9, "momentum");
         expect_near(s.centre_of_mass[axis], centre[axis], 1e-9, "centre of mass");
         expect_near(s.angular_momentum[axis], angular[axis], 1e-9, "angular momentum");
-        expect_near(s.lowest[axis], lowest[axis], 0, "lowest corner");
-        expect_near(s.highest[axis], highest[axis], 0, "highest corner");
+        expect_near(s.bounds_min[axis], lowest[axis], 0, "lowest corner");
+        expect_near(s.bounds_max[axis], highest[axis], 0, "highest corner");
     }
     mote_world_destroy(world);
 }
@@ -654,7 +655,7 @@ int main(void)
         ON_EVERY_BACKEND(bad_writes_change_nothing),
         ON_EVERY_BACKEND(bad_settings_are_refused),
         ON_EVERY_BACKEND(settings_may_change_between_steps),
-        ON_EVERY_BACKEND(bad_shapes_are_refused),
+        ON_EVERY_BACKEND(bad_colliders_are_refused),
         ON_EVERY_BACKEND(bad_time_steps_are_refused),
         cmocka_unit_test(unknown_backends_are_refused),
         ON_EVERY_BACKEND(an_empty_world_steps),

@@ -20,7 +20,7 @@ int main(void)
     MoteWorld *world = NULL;
     check(mote_world_create(&settings, NULL, &world)); // NULL: on the best backend that is here
 
-    MoteShape ground = mote_default_collider(); // the plane y = 0
+    MoteCollider ground = mote_default_collider(); // the plane y = 0
     ground.static_friction = ground.kinetic_friction = 0.5f;
     check(mote_world_add_collider(world, &ground, NULL));
 
@@ -44,7 +44,7 @@ int main(void)
     MoteBodyState state;
     static float forces[4 * COUNT]; // N, 4 a particle
     check(mote_world_read_body(world, id, &state));
-    check(mote_world_read_forces(world, MOTE_FORCE_SHAPES, forces)); // of contacts with colliders
+    check(mote_world_read_forces(world, MOTE_FORCE_COLLIDERS, forces)); // of contacts with colliders
     double sum = 0.0;
     for (int i = 0; i < COUNT; i++) {
         sum += forces[4 * i + 1];

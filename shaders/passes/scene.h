@@ -10,7 +10,7 @@
 struct SceneConstants {
     vec4 grid_color;                // w is metres between grid lines, 0 for none
     vec4 blocker_spheres[BLOCKERS]; // how far blockers darken the ground: centre, radius
-    Shape blockers[BLOCKERS];       // solids that darken the ground near them, as many as have room
+    Collider blockers[BLOCKERS];    // solids that darken the ground near them, as many as have room
     uint blocker_count;
 };
 SHARED_STRUCT(SceneConstants)

@@ -74,7 +74,7 @@ void main()
     // Moments about x, so that a scene far from the origin loses no digits. w = 1 - (r / h)^3, eq. 11.
     const uint count = frame.neighbour_counts.at[i];
     const uint start = frame.neighbour_starts.at[i] * 8u;
-    const float inverse_support = 1.0 / frame.support;
+    const float inverse_smoothing_radius = 1.0 / frame.smoothing_radius;
     float weight = 1.0; // the particle itself
     vec3 first = vec3(0.0);
     vec3 diagonal = vec3(0.0), mixed = vec3(0.0); // of the second moment; mixed is yz, xz, xy
@@ -82,7 +82,7 @@ void main()
     for (uint k = 0u; k < count; k++) {
         const uint j = frame.neighbours.at[start + k];
         const vec3 d = frame.positions.at[j].xyz - x;
-        const float q = SOLIDS != 0u && is_solid(j) ? 1.0 : length(d) * inverse_support;
+        const float q = SOLIDS != 0u && is_solid(j) ? 1.0 : length(d) * inverse_smoothing_radius;
         const float w = q < 1.0 ? 1.0 - q * q * q : 0.0;
         near += q < 1.0 ? 1u : 0u;
         weight += w;
@@ -96,7 +96,7 @@ void main()
         return;
     }
     const vec3 mean = first / weight;
-    const float lopsided = length(mean) * inverse_support; // about 0.2 on a flat surface, noise inside
+    const float lopsided = length(mean) * inverse_smoothing_radius; // about 0.2 on a flat surface, noise inside
     if (lopsided > 0.08 || near < 18u || pass.radius < 0.75 * frame.spacing) {
         show(i);
     }
@@ -105,7 +105,7 @@ void main()
     const mat3 directions = diagonalise(covariance);
     // Radii follow the standard deviations, normalised so that deep inside, where the neighbours fill a ball, they are
     // the draw radius: of weight 1 - q^3 over a ball of radius h, the variance along an axis is 3/40 * 2 h^2 = 0.15 h^2.
-    const float inside = 1.0 / (frame.support * sqrt(0.15));
+    const float inside = 1.0 / (frame.smoothing_radius * sqrt(0.15));
     vec3 deviation = sqrt(max(vec3(covariance[0][0], covariance[1][1], covariance[2][2]), vec3(0.0))) * inside;
     const float longest = max(deviation.x, max(deviation.y, deviation.z));
     deviation = clamp(deviation, vec3(longest / pass.stretch), vec3(max(longest, 1e-3)));

@@ -8,7 +8,7 @@ layout(location = 0) out vec3 point;
 layout(location = 1) out vec3 normal;
 layout(location = 2) out vec3 local;
 layout(location = 3) flat out vec3 side;
-layout(location = 4) flat out vec4 box; // w is no MoteShapeKind
+layout(location = 4) flat out vec4 box; // w is no MoteColliderKind
 layout(location = 5) flat out vec3 rim_color;
 
 void main()

@@ -19,7 +19,7 @@ float inverse_beside(ivec2 texel, ivec2 offset, float own)
         return -1.0;
     }
     const float z = texelFetch(smooth_depth_image, t, 0).x;
-    return isinf(z) || abs(z - 1.0 / own) > 2.0 * frame.support ? -1.0 : 1.0 / z;
+    return isinf(z) || abs(z - 1.0 / own) > 2.0 * frame.smoothing_radius ? -1.0 : 1.0 / z;
 }
 
 // The slope of 1 / z at a texel from the steps to both sides, each weighted down as it gets steeper than 45 degrees
@@ -75,7 +75,7 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
 
     const vec3 refracted = refract(direction, normal, 1.0 / pass.refraction);
     // At most as far as the liquid's own scale: a deep pool bends what is near its surface, not what is miles away.
-    const vec3 background = behind(point, refracted, min(thickness.a, 8.0 * frame.support), z, texel);
+    const vec3 background = behind(point, refracted, min(thickness.a, 8.0 * frame.smoothing_radius), z, texel);
     const vec3 transmittance = exp(-thickness.rgb);
     const vec3 scatter_color = material_color_at(thickness);
     const float lit = sun_visibility(point + normal * (0.5 * frame.spacing));

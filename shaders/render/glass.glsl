@@ -4,7 +4,7 @@
 #ifndef GLASS_GLSL
 #define GLASS_GLSL
 #include "frame.glsl"
-#include "shapes.glsl"
+#include "colliders.glsl"
 #include "sky.glsl"
 layout(location = 0) in vec3 point;
 layout(location = 1) in vec3 normal;
@@ -32,9 +32,9 @@ vec4 glass_color()
     const vec3 to_eye = normalize(frame.eye.xyz - point);
     vec3 n = normalize(normal);
     n = dot(n, to_eye) < 0.0 ? -n : n;
-    const float rim = kind == SHAPE_BOX ? rim_share() : 0.0;
+    const float rim = kind == COLLIDER_BOX ? rim_share() : 0.0;
     float fade = 1.0;
-    if (kind == SHAPE_PLANE) {
+    if (kind == COLLIDER_PLANE) {
         fade = 1.0 - smoothstep(0.3, 1.0, length(local.xz) / frame.ground_centre.w);
     }
     const float once = 0.04 + 0.96 * pow(1.0 - dot(n, to_eye), 5.0);

@@ -4,20 +4,20 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-#include "nearest.glsl"
+#include "depth_splat.glsl"
 #include "passes/grains.h"
 PUSH_CONSTANTS(GrainsPush)
 layout(local_size_x = 64) in;
 // 0 lists those without a mesh, 1 lists all, 2 puts them in the sun's map, 3 finds the nearest depth, 4 who has it;
 // 5 and 6 do so for large ones
 layout(constant_id = 0) const uint STEP = 0u;
-bool is_dressed(uint i)
+bool has_mesh(uint i)
 {
     uint member = 0xffffffffu;
-    if (frame.dressed_count > 0u) {
+    if (frame.has_mesh_count > 0u) {
         member = frame.handles.at[i];
     }
-    return member < frame.dressed_count && frame.dressed.at[member] != 0u;
+    return member < frame.has_mesh_count && frame.has_mesh.at[member] != 0u;
 }
 
 // A sphere in the sun's map, never so small that it falls between texels: the rows of one slice of it.
@@ -56,7 +56,7 @@ void main()
 {
     const uint i = invocation_index();
     if (STEP <= 1u) {
-        if (i < frame.particle_count && is_solid(i) && (STEP == 1u || !is_dressed(i))) {
+        if (i < frame.particle_count && is_solid(i) && (STEP == 1u || !has_mesh(i))) {
             frame.grains.at[1u + atomicAdd(frame.grains.at[0], 1u)] = i;
         }
     } else if (STEP == 2u) {

@@ -3,7 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-#include "shapes.glsl"
+#include "colliders.glsl"
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
@@ -46,9 +46,9 @@ float ground_openness(vec3 point)
         const vec4 near = pass.blocker_spheres[i];
         const vec3 away = point - near.xyz;
         if (i < pass.blocker_count && dot(away, away) < near.w * near.w) {
-            const Shape shape = pass.blockers[i];
-            const float reach = shape.half_size.w;
-            const float free = shape_distance(shape, point + vec3(0.0, 0.4 * reach, 0.0)) / reach;
+            const Collider collider = pass.blockers[i];
+            const float reach = collider.half_size.w;
+            const float free = collider_distance(collider, point + vec3(0.0, 0.4 * reach, 0.0)) / reach;
             open *= mix(0.5, 1.0, smoothstep(-0.1, 1.0, free));
         }
     }

@@ -4,8 +4,8 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "display.glsl"
-#include "passes/finish.h"
-PASS_CONSTANTS(FinishConstants)
+#include "passes/antialias.h"
+PASS_CONSTANTS(AntialiasConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 
 void main()

@@ -110,15 +110,15 @@ vec3 liquid_transmittance(vec3 point)
     vec3 through = vec3(1.0);
     if (!is_outside(place.xy, frame.liquid_rect, 2.0 * width)) {
         const vec2 at = 0.5 * place.xy + 0.5;
-        const ivec2 size = textureSize(light_depth_image, 0);
+        const ivec2 size = textureSize(liquid_shadow_depth_image, 0);
         vec3 depths = vec3(0.0);
         float entered = 0.0;
         Spiral spiral = spiral_begin(TAPS);
         [[dont_unroll]] for (int i = 0; i < TAPS; i++) {
             const vec2 tap = at + width * spiral_next(spiral, TAPS), texel = tap * vec2(size) - 0.5;
             const vec2 part = fract(texel), between = (floor(texel) + 1.0) / vec2(size);
-            const vec4 column = textureLod(sampler2D(light_thickness_image, linear_sampler), tap, 0.0); // rgb optical depth, metres
-            const uvec4 bits = textureGather(usampler2D(light_depth_image, nearest_sampler), between);
+            const vec4 column = textureLod(sampler2D(liquid_shadow_thickness_image, linear_sampler), tap, 0.0); // rgb optical depth, metres
+            const uvec4 bits = textureGather(usampler2D(liquid_shadow_depth_image, nearest_sampler), between);
             const vec4 befores = clamp(metres - uintBitsToFloat(bits), 0.0, column.a);
             const float before = mix(mix(befores.w, befores.z, part.x), mix(befores.x, befores.y, part.x), part.y);
             depths += column.rgb * (before / max(column.a, 1e-6));

@@ -3,10 +3,10 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-#include "shapes.glsl"
+#include "colliders.glsl"
 
 void main()
 {
-    const vec3 point = shape_world_point(frame.shapes.at[gl_InstanceIndex], frame.shape_vertices.at[gl_VertexIndex]);
+    const vec3 point = collider_world_point(frame.colliders.at[gl_InstanceIndex], frame.primitive_vertices.at[gl_VertexIndex]);
     gl_Position = frame.sun_projection * vec4(point, 1.0);
 }

@@ -9,7 +9,7 @@ vec3 sky_picture_pixel(ivec2 pixel)
     return vec3(unpackHalf2x16(frame.sky_pixels.at[at]), unpackHalf2x16(frame.sky_pixels.at[at + 1u]).x);
 }
 
-// Bilinear, at sky_coordinates(), turned by the scene's image_turn.
+// Bilinear, at sky_coordinates(), turned by the scene's image_rotation.
 vec3 sky_picture(vec2 coordinates)
 {
     const vec2 turned = coordinates + vec2(frame.sky_turn / 6.2831853, 0.0);

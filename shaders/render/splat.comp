@@ -4,7 +4,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
-#include "nearest.glsl"
+#include "depth_splat.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u; // 0 finds the nearest depth, 1 who has it; 2 and 3 do so for large ones
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tonemap.comp - the mean of the samples as a screen shows it, in numbers of 16 bits: the finished picture, or what
-// finish.comp still has to smooth. Colours of a debug view mean numbers: they are encoded and nothing else.
+// antialias.comp still has to smooth. Colours of a debug view mean numbers: they are encoded and nothing else.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"

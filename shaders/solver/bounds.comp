@@ -33,7 +33,7 @@ void main()
     for (uint i = begin + me; i < end; i += GROUP) {
         const uint first = arguments.pairs != 0u ? 2u * i : i;
         const vec4 below = arguments.points.data[first], above = arguments.points.data[first + arguments.pairs];
-        if (!(below.w < 0.0)) { // else a place without a particle
+        if (!(below.w < 0.0)) { // else a dead slot
             low = smaller(below.xyz, low);
             high = larger(above.xyz, high);
         }

@@ -25,7 +25,7 @@ layout(local_size_x_id = 0) in;
 void main()
 {
     const uint i = workgroup_number() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-    if (i < INVOCATIONS_OF(KERNEL_NAME) && !kernels_halted()) {
+    if (i < INVOCATIONS_OF(KERNEL_NAME) && !kernels_aborted()) {
         KERNEL_NAME(i);
     }
 }

@@ -14,7 +14,7 @@
 // compared too.
 uint near_bits(vec3 position, uint from, uint end)
 {
-    const float reach = view.support_squared;
+    const float reach = view.smoothing_radius_squared;
     uint bits = 0u;
     for (uint part = 0u; part < SEARCH_BITS && from + part < end; part += gl_SubgroupSize) {
         const vec3 mine = LOAD(predicted, min(from + part + gl_SubgroupInvocationID, end - 1u)).xyz;
@@ -42,7 +42,7 @@ uint group_bits(uint group, uint from, uint end)
 uint neighbour_bits(uint i, vec3 position, uint unlisted, uint from, uint end)
 {
     uint bits = near_bits(position, from, end);
-    if (MAY_HAVE(SOLIDS) && view.apart_only != 0u) {
+    if (HAS_FEATURE(SOLIDS) && view.skip_same_group != 0u) {
         bits &= unlisted != NONE ? ~group_bits(unlisted, from, end) : ~0u;
     }
     const uint beyond = end - from, own = i - from;
@@ -57,7 +57,7 @@ void search(uint cell)
         const uint i = min(first + gl_SubgroupInvocationID, end - 1u); // the last one, where there are no more
         const vec3 position = LOAD(predicted, i).xyz;
         uint unlisted = NONE;
-        if (MAY_HAVE(SOLIDS)) {
+        if (HAS_FEATURE(SOLIDS)) {
             unlisted = unlisted_group(i);
         }
         uint count = 0u, at = 0u;
@@ -87,7 +87,7 @@ void search(uint cell)
 
 void main()
 {
-    if (kernels_halted()) {
+    if (kernels_aborted()) {
         return;
     }
     const uint group = workgroup_number(), cells = cells_in_use();

@@ -10,14 +10,14 @@ uint compare_again(uint i, uint from, uint count)
 {
     const vec3 position = LOAD(predicted, i).xyz;
     uint unlisted = NONE;
-    if (MAY_HAVE(SOLIDS)) {
+    if (HAS_FEATURE(SOLIDS)) {
         unlisted = unlisted_group(i);
     }
     uint bits = 0u;
     for (uint c = 0u; c < count; c++) {
         const uint j = from + c;
         const vec3 offset = v3_sub(position, LOAD(predicted, j).xyz);
-        if (v3_dot(offset, offset) < view.support_squared && j != i &&
+        if (v3_dot(offset, offset) < view.smoothing_radius_squared && j != i &&
             (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
             bits |= 1u << c;
         }
@@ -75,7 +75,7 @@ void fill(uint i)
 void main()
 {
     const uint i = workgroup_number() * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-    if (i < particles_left() && !kernels_halted()) {
+    if (i < particles_left() && !kernels_aborted()) {
         fill(i);
     }
 }

@@ -134,8 +134,8 @@ MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation
             mote_simulation_time(simulation), s.particles, s.density_error_mean, s.density_error_max, s.density_mean,
             s.kinetic_energy);
     fprintf(writer->stream, "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,", s.potential_energy, s.momentum[0],
-            s.momentum[1], s.momentum[2], s.centre_of_mass[0], s.centre_of_mass[1], s.centre_of_mass[2], s.lowest[1],
-            s.highest[1]);
+            s.momentum[1], s.momentum[2], s.centre_of_mass[0], s.centre_of_mass[1], s.centre_of_mass[2],
+            s.bounds_min[1], s.bounds_max[1]);
     const MoteWatch watch = mote_world_watch(mote_simulation_world(simulation));
     fprintf(writer->stream, "%.9g,%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%" PRIu32 ",%" PRIu32 "\n", s.neighbours_mean,
             s.removed, mote_simulation_emitted(simulation), watch.energy, watch.gained, watch.escaped, watch.squeezed);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// avx2_contacts.c - twins of stabilize_contacts and solve_contacts. Few particles touch a shape: eight at a time are
-// tested with a little slack, and only those that may be in contact go through the portable kernel. Results are the
-// portable kernels' to the bit.
+// avx2_contacts.c - AVX2 forms of stabilize_contacts and solve_contacts. Few particles touch a collider: eight at a
+// time are tested with a little slack, and only those that may be in contact go through the portable kernel. Results
+// are the portable kernels' to the bit.
 #if defined(__x86_64__)
 #include "cpu/avx2_idle.h"
-#include "cpu/avx2_twins.h"
+#include "cpu/avx2_kernels.h"
 #include "kernels/kernels.h"
 
-static inline Eight rotate_eight(vec4 q, Eight v)
+static inline vec4x8 rotate_x8(vec4 q, vec4x8 v)
 {
     const __m256 qx = _mm256_set1_ps(q.x), qy = _mm256_set1_ps(q.y), qz = _mm256_set1_ps(q.z), qw = _mm256_set1_ps(q.w);
     const __m256 two = _mm256_set1_ps(2.0f);
     const __m256 tx = _mm256_mul_ps(two, _mm256_fmsub_ps(qy, v.z, _mm256_mul_ps(qz, v.y)));
     const __m256 ty = _mm256_mul_ps(two, _mm256_fmsub_ps(qz, v.x, _mm256_mul_ps(qx, v.z)));
     const __m256 tz = _mm256_mul_ps(two, _mm256_fmsub_ps(qx, v.y, _mm256_mul_ps(qy, v.x)));
-    return (Eight){
+    return (vec4x8){
         _mm256_add_ps(_mm256_fmadd_ps(qw, tx, v.x), _mm256_fmsub_ps(qy, tz, _mm256_mul_ps(qz, ty))),
         _mm256_add_ps(_mm256_fmadd_ps(qw, ty, v.y), _mm256_fmsub_ps(qz, tx, _mm256_mul_ps(qx, tz))),
         _mm256_add_ps(_mm256_fmadd_ps(qw, tz, v.z), _mm256_fmsub_ps(qx, ty, _mm256_mul_ps(qy, tx))),
@@ -27,42 +27,42 @@ static inline __m256 magnitude(__m256 v)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
 }
 
-static inline __m256 distances(Eight a, Eight b)
+static inline __m256 distances(vec4x8 a, vec4x8 b)
 {
-    return _mm256_sqrt_ps(dot_eight(_mm256_sub_ps(a.x, b.x), _mm256_sub_ps(a.y, b.y), _mm256_sub_ps(a.z, b.z)));
+    return _mm256_sqrt_ps(dot_x8(_mm256_sub_ps(a.x, b.x), _mm256_sub_ps(a.y, b.y), _mm256_sub_ps(a.z, b.z)));
 }
 
-// Which of eight points may be closer to the shape than `reach`; rotation and position are the pose to test.
-static inline __m256 may_touch(const Shape *shape, vec4 rotation, vec3 position, Eight p, __m256 reach)
+// Which of eight points may be closer to the collider than `reach`; rotation and position are the pose to test.
+static inline __m256 may_touch(const Collider *collider, vec4 rotation, vec3 position, vec4x8 p, __m256 reach)
 {
-    Eight local = {_mm256_sub_ps(p.x, _mm256_set1_ps(position.x)), _mm256_sub_ps(p.y, _mm256_set1_ps(position.y)),
-                   _mm256_sub_ps(p.z, _mm256_set1_ps(position.z)), p.w};
-    if (shape_is_solid(*shape)) { // the bounding sphere decides
-        const __m256 radius = _mm256_add_ps(_mm256_set1_ps(shape->bounding_radius), reach);
-        return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(radius, radius), _CMP_NGT_UQ);
+    vec4x8 local = {_mm256_sub_ps(p.x, _mm256_set1_ps(position.x)), _mm256_sub_ps(p.y, _mm256_set1_ps(position.y)),
+                    _mm256_sub_ps(p.z, _mm256_set1_ps(position.z)), p.w};
+    if (collider_is_solid(*collider)) { // the bounding sphere decides
+        const __m256 radius = _mm256_add_ps(_mm256_set1_ps(collider->bounding_radius), reach);
+        return _mm256_cmp_ps(dot_x8(local.x, local.y, local.z), _mm256_mul_ps(radius, radius), _CMP_NGT_UQ);
     }
     if (rotation.x != 0.0f || rotation.y != 0.0f || rotation.z != 0.0f) {
-        local = rotate_eight(v4(-rotation.x, -rotation.y, -rotation.z, rotation.w), local);
+        local = rotate_x8(v4(-rotation.x, -rotation.y, -rotation.z, rotation.w), local);
     }
-    if (shape->kind == SHAPE_PLANE) {
-        const __m256 height = shape->inside_out != 0u ? _mm256_sub_ps(_mm256_setzero_ps(), local.y) : local.y;
+    if (collider->kind == COLLIDER_PLANE) {
+        const __m256 height = collider->inside_out != 0u ? _mm256_sub_ps(_mm256_setzero_ps(), local.y) : local.y;
         return _mm256_cmp_ps(height, reach, _CMP_NGT_UQ);
     }
-    if (shape->kind == SHAPE_BOX) {
-        const __m256 x = _mm256_sub_ps(magnitude(local.x), _mm256_set1_ps(shape->half_size.x));
-        const __m256 y = _mm256_sub_ps(magnitude(local.y), _mm256_set1_ps(shape->half_size.y));
-        const __m256 z = _mm256_sub_ps(magnitude(local.z), _mm256_set1_ps(shape->half_size.z));
+    if (collider->kind == COLLIDER_BOX) {
+        const __m256 x = _mm256_sub_ps(magnitude(local.x), _mm256_set1_ps(collider->half_size.x));
+        const __m256 y = _mm256_sub_ps(magnitude(local.y), _mm256_set1_ps(collider->half_size.y));
+        const __m256 z = _mm256_sub_ps(magnitude(local.z), _mm256_set1_ps(collider->half_size.z));
         const __m256 nearest = _mm256_max_ps(x, _mm256_max_ps(y, z));
         return _mm256_cmp_ps(_mm256_add_ps(nearest, reach), _mm256_setzero_ps(), _CMP_NLT_UQ);
     }
     // A spherical container, or the sphere around the middle of a capsule: inside it nothing can touch. A hull has
     // radius 0.
-    const __m256 room = _mm256_max_ps(_mm256_sub_ps(_mm256_set1_ps(shape->radius), reach), _mm256_setzero_ps());
-    return _mm256_cmp_ps(dot_eight(local.x, local.y, local.z), _mm256_mul_ps(room, room), _CMP_NLT_UQ);
+    const __m256 room = _mm256_max_ps(_mm256_sub_ps(_mm256_set1_ps(collider->radius), reach), _mm256_setzero_ps());
+    return _mm256_cmp_ps(dot_x8(local.x, local.y, local.z), _mm256_mul_ps(room, room), _CMP_NLT_UQ);
 }
 
 // How far rounding may be off: a few units in the last place of the largest coordinates involved.
-static inline __m256 rounding(Eight p, vec3 position)
+static inline __m256 rounding(vec4x8 p, vec3 position)
 {
     const float offset = fabsf(position.x) + fabsf(position.y) + fabsf(position.z);
     const __m256 size = _mm256_add_ps(_mm256_add_ps(magnitude(p.x), magnitude(p.y)),
@@ -70,7 +70,7 @@ static inline __m256 rounding(Eight p, vec3 position)
     return _mm256_mul_ps(size, _mm256_set1_ps(4e-6f));
 }
 
-static void run_marked(RangeFunction *kernel, const MoteView *view, uint first, int marks)
+static void run_marked(RangeFunction *kernel, const SolverData *view, uint first, int marks)
 {
     for (; marks != 0; marks &= marks - 1) {
         const uint i = first + (uint)__builtin_ctz((uint)marks);
@@ -78,18 +78,19 @@ static void run_marked(RangeFunction *kernel, const MoteView *view, uint first, 
     }
 }
 
-void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
+void avx2_stabilize_contacts(const SolverData *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_stabilize_contacts];
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
-        const Eight p = load_consecutive(view->positions + i);
+        const vec4x8 p = load_consecutive(view->positions + i);
         __m256 marks = _mm256_setzero_ps();
-        for (uint s = 0; s < view->shape_count; s++) {
-            const Shape *shape = &view->shapes[s];
+        for (uint s = 0; s < view->collider_count; s++) {
+            const Collider *collider = &view->colliders[s];
             const __m256 reach =
-                _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, shape->start_position));
-            marks = _mm256_or_ps(marks, may_touch(shape, shape->start_rotation, shape->start_position, p, reach));
+                _mm256_add_ps(_mm256_set1_ps(view->margin * 1.001f), rounding(p, collider->start_position));
+            marks =
+                _mm256_or_ps(marks, may_touch(collider, collider->start_rotation, collider->start_position, p, reach));
         }
         run_marked(kernel, view, i, _mm256_movemask_ps(marks));
     }
@@ -99,18 +100,18 @@ void avx2_stabilize_contacts(const MoteView *view, uint begin, uint end)
 // ---- Liquid in tanks ----
 
 // A box container that stands upright and has no friction: what most liquids are in.
-static bool is_plain_tank(const Shape *shape)
+static bool is_plain_tank(const Collider *collider)
 {
-    const vec4 q = shape->rotation;
-    return shape->kind == SHAPE_BOX && shape->inside_out != 0u && q.x == 0.0f && q.y == 0.0f && q.z == 0.0f &&
-           q.w == 1.0f && shape->static_friction <= 0.0f && shape->kinetic_friction <= 0.0f;
+    const vec4 q = collider->rotation;
+    return collider->kind == COLLIDER_BOX && collider->inside_out != 0u && q.x == 0.0f && q.y == 0.0f && q.z == 0.0f &&
+           q.w == 1.0f && collider->static_friction <= 0.0f && collider->kinetic_friction <= 0.0f;
 }
 
-static bool only_plain_tanks(const MoteView *view)
+static bool only_plain_tanks(const SolverData *view)
 {
     bool plain = view->has_solids == 0u && view->adhesion_range <= 0.0f && view->colliders_move == 0u;
-    for (uint s = 0; s < view->shape_count; s++) {
-        plain = plain && is_plain_tank(&view->shapes[s]);
+    for (uint s = 0; s < view->collider_count; s++) {
+        plain = plain && is_plain_tank(&view->colliders[s]);
     }
     return plain;
 }
@@ -124,7 +125,7 @@ static inline __m256 way_back(__m256 local, float half_size, float margin)
 }
 
 // Pushes eight particles into a tank, as solve_contacts does with one; true for those that were pushed.
-static inline __m256 push_into_tank(const Shape *tank, float margin, Eight *p)
+static inline __m256 move_into_tank(const Collider *tank, float margin, vec4x8 *p)
 {
     const __m256 zero = _mm256_setzero_ps();
     const __m256 x = way_back(_mm256_sub_ps(p->x, _mm256_set1_ps(tank->position.x)), tank->half_size.x, margin);
@@ -147,53 +148,54 @@ static inline __m256 along_mask(__m256 start, __m256 p, float mask)
 }
 
 // solve_contacts of eight particles among plain tanks.
-static void solve_in_tanks(const MoteView *view, uint i, Eight p)
+static void solve_in_tanks(const SolverData *view, uint i, vec4x8 p)
 {
     const __m256 free = _mm256_cmp_ps(p.w, _mm256_setzero_ps(), _CMP_GT_OQ); // what is pinned stays
-    const Eight start = load_consecutive(view->positions + i);
+    const vec4x8 start = load_consecutive(view->positions + i);
     __m256 touched = free, moved = _mm256_setzero_ps();
     for (uint pass = 0; pass < CONTACT_PASSES && _mm256_movemask_ps(touched) != 0; pass++) {
-        Eight next = p;
+        vec4x8 next = p;
         __m256 pushed = _mm256_setzero_ps();
-        for (uint s = 0; s < view->shape_count; s++) {
-            pushed = _mm256_or_ps(pushed, push_into_tank(&view->shapes[s], view->margin, &next));
+        for (uint s = 0; s < view->collider_count; s++) {
+            pushed = _mm256_or_ps(pushed, move_into_tank(&view->colliders[s], view->margin, &next));
         }
-        p = select_eight(p, next, touched); // a particle that no wall touched in a pass is done
+        p = select_vec4x8(p, next, touched); // a particle that no wall touched in a pass is done
         touched = _mm256_and_ps(touched, pushed);
         moved = _mm256_or_ps(moved, touched);
     }
     const vec3 mask = view->motion_mask;
-    const Eight end = {along_mask(start.x, p.x, mask.x), along_mask(start.y, p.y, mask.y),
-                       along_mask(start.z, p.z, mask.z), p.w};
+    const vec4x8 end = {along_mask(start.x, p.x, mask.x), along_mask(start.y, p.y, mask.y),
+                        along_mask(start.z, p.z, mask.z), p.w};
     if (_mm256_movemask_ps(moved) != 0) {
-        const Eight before = load_consecutive(view->predicted + i);
-        store_consecutive(view->predicted + i, select_eight(before, end, moved));
+        const vec4x8 before = load_consecutive(view->predicted + i);
+        store_consecutive(view->predicted + i, select_vec4x8(before, end, moved));
     }
 }
 
-void avx2_solve_contacts(const MoteView *view, uint begin, uint end)
+void avx2_solve_contacts(const SolverData *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_solve_contacts];
-    if (view->dynamic_count > 0 && begin < end) { // what is left out gives shapes nothing
-        memset(view->push_rows + (size_t)PUSH_SLOTS * begin, 0xff, (size_t)PUSH_SLOTS * (end - begin) * sizeof(uint));
+    if (view->dynamic_count > 0 && begin < end) { // what is left out gives colliders nothing
+        memset(view->impulse_rows + (size_t)IMPULSE_SLOTS * begin, 0xff,
+               (size_t)IMPULSE_SLOTS * (end - begin) * sizeof(uint));
     }
     const bool tanks = only_plain_tanks(view);
     bool sweeps = false;
-    for (uint s = 0; s < view->shape_count; s++) {
-        sweeps |= shape_is_solid(view->shapes[s]);
+    for (uint s = 0; s < view->collider_count; s++) {
+        sweeps |= collider_is_solid(view->colliders[s]);
     }
     uint i = begin;
     for (; i + 8 <= end; i += 8) {
-        const Eight p = load_consecutive(view->predicted + i);
+        const vec4x8 p = load_consecutive(view->predicted + i);
         const __m256 travelled = sweeps ? distances(p, load_consecutive(view->positions + i)) : _mm256_setzero_ps();
         __m256 marks = _mm256_setzero_ps();
-        for (uint s = 0; s < view->shape_count; s++) {
-            const Shape *shape = &view->shapes[s];
-            const bool swept = shape_is_solid(*shape);
+        for (uint s = 0; s < view->collider_count; s++) {
+            const Collider *collider = &view->colliders[s];
+            const bool swept = collider_is_solid(*collider);
             const float near = view->margin * 1.001f + view->adhesion_range;
-            __m256 reach = _mm256_add_ps(_mm256_set1_ps(near), rounding(p, shape->position));
+            __m256 reach = _mm256_add_ps(_mm256_set1_ps(near), rounding(p, collider->position));
             reach = swept ? _mm256_add_ps(reach, travelled) : reach; // a sweep looks back that far
-            marks = _mm256_or_ps(marks, may_touch(shape, shape->rotation, shape->position, p, reach));
+            marks = _mm256_or_ps(marks, may_touch(collider, collider->rotation, collider->position, p, reach));
         }
         const int touching = _mm256_movemask_ps(marks);
         if (touching != 0 && tanks) {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-// avx2_density.c - twins of density_lambda, density_delta and measure_density.
+// avx2_density.c - AVX2 forms of density_lambda, density_delta and measure_density.
 #if defined(__x86_64__)
 #include "cpu/avx2_idle.h"
-#include "cpu/avx2_twins.h"
+#include "cpu/avx2_kernels.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
 
 // What a sum of Poly6 over a padded list lacks: the particle's own share, less that of each padding entry.
-static inline float own_share(uint count, float squared_support)
+static inline float own_share(uint count, float smoothing_radius_squared)
 {
     const float padding = (float)((0u - count) & 7u);
-    return (1.0f - padding) * (squared_support * squared_support * squared_support);
+    return (1.0f - padding) * (smoothing_radius_squared * smoothing_radius_squared * smoothing_radius_squared);
 }
 
 // Sum of Poly6 over a padded list and the particle itself, without the norm.
-static inline float density_sum(const vec4 *points, vec4 p, const uint *list, uint count, float squared_support)
+static inline float density_sum(const vec4 *points, vec4 p, const uint *list, uint count,
+                                float smoothing_radius_squared)
 {
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-    const __m256 h2 = _mm256_set1_ps(squared_support);
+    const __m256 h2 = _mm256_set1_ps(smoothing_radius_squared);
     __m256 sum = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
-        const Eight other = load_eight(points, list + k);
-        const __m256 squared =
-            dot_eight(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
-        sum = add_poly6_eight(sum, squared, h2);
+        const vec4x8 other = load_vec4x8(points, list + k);
+        const __m256 squared = dot_x8(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
+        sum = add_poly6_x8(sum, squared, h2);
     }
-    return sum_eight(sum) + own_share(count, squared_support);
+    return sum_x8(sum) + own_share(count, smoothing_radius_squared);
 }
 
 typedef struct DensityAndGradients {
@@ -34,20 +34,20 @@ typedef struct DensityAndGradients {
     float gradients; // the denominator of PBF eq. 11, without norm and epsilon
 } DensityAndGradients;
 
-static inline DensityAndGradients density_and_gradients(const MoteView *view, uint i, const uint *list, uint count)
+static inline DensityAndGradients density_and_gradients(const SolverData *view, uint i, const uint *list, uint count)
 {
     const vec4 p = view->predicted[i];
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-    const __m256 h = _mm256_set1_ps(view->support), h2 = _mm256_set1_ps(view->support_squared);
+    const __m256 h = _mm256_set1_ps(view->smoothing_radius), h2 = _mm256_set1_ps(view->smoothing_radius_squared);
     __m256 density = _mm256_setzero_ps(), others = _mm256_setzero_ps();
     __m256 own_x = _mm256_setzero_ps(), own_y = _mm256_setzero_ps(), own_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
-        const Eight other = load_eight(view->predicted, list + k);
+        const vec4x8 other = load_vec4x8(view->predicted, list + k);
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
-        const __m256 squared = dot_eight(dx, dy, dz);
-        density = add_poly6_eight(density, squared, h2);
+        const __m256 squared = dot_x8(dx, dy, dz);
+        density = add_poly6_x8(density, squared, h2);
         const __m256 distance = _mm256_sqrt_ps(_mm256_add_ps(squared, _mm256_set1_ps(1e-24f)));
-        const __m256 inside = inside_eight(distance, h);
+        const __m256 inside = inside_x8(distance, h);
         const __m256 factor = _mm256_div_ps(_mm256_mul_ps(inside, inside), distance);
         own_x = _mm256_fmadd_ps(dx, factor, own_x);
         own_y = _mm256_fmadd_ps(dy, factor, own_y);
@@ -58,21 +58,21 @@ static inline DensityAndGradients density_and_gradients(const MoteView *view, ui
     }
     const vec4 sums = vec4_from(sum_four(own_x, own_y, own_z, others));
     const float own = sums.x * sums.x + sums.y * sums.y + sums.z * sums.z;
-    return (DensityAndGradients){sum_eight(density) + own_share(count, view->support_squared), sums.w + p.w * own};
+    return (DensityAndGradients){sum_x8(density) + own_share(count, view->smoothing_radius_squared),
+                                 sums.w + p.w * own};
 }
 
 // lightest_around, eight neighbours at a time; padding is the particle itself.
-static inline float lightest_of(const MoteView *view, vec4 p, const uint *list, uint count)
+static inline float lightest_of(const SolverData *view, vec4 p, const uint *list, uint count)
 {
-    const float scale = 2.0f / view->support_squared;
+    const float scale = 2.0f / view->smoothing_radius_squared;
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     const __m256 own = _mm256_set1_ps(p.w);
     const __m256 two = _mm256_set1_ps(2.0f), one = _mm256_set1_ps(1.0f);
     __m256 lightest = own;
     for (uint k = 0; k < count; k += 8) {
-        const Eight other = load_eight(view->predicted, list + k);
-        const __m256 squared =
-            dot_eight(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
+        const vec4x8 other = load_vec4x8(view->predicted, list + k);
+        const __m256 squared = dot_x8(_mm256_sub_ps(x, other.x), _mm256_sub_ps(y, other.y), _mm256_sub_ps(z, other.z));
         const __m256 near = _mm256_fnmadd_ps(squared, _mm256_set1_ps(scale), two);
         const __m256 share = _mm256_min_ps(_mm256_max_ps(near, _mm256_setzero_ps()), one);
         lightest = _mm256_max_ps(lightest, _mm256_fmadd_ps(share, _mm256_sub_ps(other.w, own), own));
@@ -83,7 +83,7 @@ static inline float lightest_of(const MoteView *view, vec4 p, const uint *list, 
 }
 
 // True if some lambda is not zero.
-static bool lambda_range(const MoteView *view, uint begin, uint end)
+static bool lambda_range(const SolverData *view, uint begin, uint end)
 {
     const float gradient_scale = view->gradient_scale * view->gradient_scale;
     const bool with_gradients = view->unilateral == 0u && view->iteration == 0u;
@@ -103,7 +103,8 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
             view->lambda_scales[i] = denominator > 0.0f ? 1.0f / denominator : 0.0f;
             density = sums.density * view->density_scale;
         } else {
-            density = density_sum(view->predicted, p, list, count, view->support_squared) * view->density_scale;
+            density =
+                density_sum(view->predicted, p, list, count, view->smoothing_radius_squared) * view->density_scale;
         }
         const uint phase = view->phases[i];
         const bool fluid = has_density(phase);
@@ -120,7 +121,7 @@ static bool lambda_range(const MoteView *view, uint begin, uint end)
 
 // Solids that weigh less than liquid in its density (UPP eq. 27) need every neighbour's phase: portable kernels do
 // that.
-void avx2_density_lambda(const MoteView *view, uint begin, uint end)
+void avx2_density_lambda(const SolverData *view, uint begin, uint end)
 {
     if (solids_weighted(view)) {
         cpu_kernels[KERNEL_ID_density_lambda](view, begin, end);
@@ -138,7 +139,7 @@ void avx2_density_lambda(const MoteView *view, uint begin, uint end)
     }
 }
 
-void avx2_measure_density(const MoteView *view, uint begin, uint end)
+void avx2_measure_density(const SolverData *view, uint begin, uint end)
 {
     if (solids_weighted(view)) {
         cpu_kernels[KERNEL_ID_measure_density](view, begin, end);
@@ -146,27 +147,28 @@ void avx2_measure_density(const MoteView *view, uint begin, uint end)
     }
     for (uint i = begin; i < end; i++) {
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
-        view->densities[i] = view->density_scale * density_sum(view->predicted, view->predicted[i], list,
-                                                               view->neighbour_counts[i], view->support_squared);
+        view->densities[i] =
+            view->density_scale * density_sum(view->predicted, view->predicted[i], list, view->neighbour_counts[i],
+                                              view->smoothing_radius_squared);
     }
 }
 
 // The artificial pressure of PBF eq. 13, made ready once for all particles. Poly6 over its value at dq is the cube of
 // (h^2 - r^2) / (h^2 - dq^2). That is kept from falling below `least`, whose powers are just no denormal numbers yet:
-// close to the support, where the neighbours of a lattice are, those made the loop take 1.4 times as long.
+// close to the smoothing radius, where the neighbours of a lattice are, those made the loop take 1.4 times as long.
 typedef struct Pressure {
     __m256 slope, at_zero, least;
 } Pressure;
 
-static Pressure make_pressure(const MoteView *view)
+static Pressure make_pressure(const SolverData *view)
 {
     const float reference = cbrtf(view->pressure_reference);
-    return (Pressure){_mm256_set1_ps(reference), _mm256_set1_ps(reference * view->support_squared),
+    return (Pressure){_mm256_set1_ps(reference), _mm256_set1_ps(reference * view->smoothing_radius_squared),
                       _mm256_set1_ps(powf(1e-37f, 1.0f / (3.0f * (float)view->pressure_power)))};
 }
 
 // mean_pressure of a liquid particle with eight others, negative.
-static inline __m256 mean_pressures(const MoteView *view, float own, const uint *list)
+static inline __m256 mean_pressures(const SolverData *view, float own, const uint *list)
 {
     float means[8];
     for (int lane = 0; lane < 8; lane++) {
@@ -177,7 +179,7 @@ static inline __m256 mean_pressures(const MoteView *view, float own, const uint 
 
 // PBF eq. 14 for particle i, a liquid one, without the scale. The power of the artificial pressure is known where this
 // is inlined, for the usual ones: 0 is none. `mixed`: masses are, `differ`: liquids do.
-static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *view, Pressure pressure, uint i,
+static inline __attribute__((always_inline)) __m128 delta_sum(const SolverData *view, Pressure pressure, uint i,
                                                               uint pressure_power, bool mixed, bool differ)
 {
     const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
@@ -185,17 +187,17 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
     const vec4 p = view->position_estimates[i];
     const float own = own_pressure(view, view->phases[i]);
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
-    const __m256 h = _mm256_set1_ps(view->support), own_lambda = _mm256_set1_ps(p.w);
+    const __m256 h = _mm256_set1_ps(view->smoothing_radius), own_lambda = _mm256_set1_ps(p.w);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
-        const Eight other = load_eight(view->position_estimates, list + k);
+        const vec4x8 other = load_vec4x8(view->position_estimates, list + k);
         const __m256 dx = _mm256_sub_ps(x, other.x), dy = _mm256_sub_ps(y, other.y), dz = _mm256_sub_ps(z, other.z);
-        const __m256 squared = positive_dot_eight(dx, dy, dz);
+        const __m256 squared = positive_dot_x8(dx, dy, dz);
         const __m256 distance = _mm256_sqrt_ps(squared);
-        const __m256 inside = inside_eight(distance, h);
+        const __m256 inside = inside_x8(distance, h);
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
         if (pressure_power > 0) {
-            // Beyond the support `inside` is zero, whatever this is.
+            // Beyond the smoothing radius `inside` is zero, whatever this is.
             const __m256 root =
                 _mm256_max_ps(_mm256_fnmadd_ps(squared, pressure.slope, pressure.at_zero), pressure.least);
             const __m256 ratio = _mm256_mul_ps(_mm256_mul_ps(root, root), root);
@@ -225,7 +227,7 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const MoteView *vi
 }
 
 // True if some particle was moved.
-static inline __attribute__((always_inline)) bool delta_range(const MoteView *view, uint begin, uint end,
+static inline __attribute__((always_inline)) bool delta_range(const SolverData *view, uint begin, uint end,
                                                               uint pressure_power, bool mixed, bool differ)
 {
     const __m128 scale =
@@ -240,7 +242,7 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
         }
         const __m128 p = _mm_load_ps(&view->predicted[i].x);
         __m128 delta = delta_sum(view, pressure, i, pressure_power, mixed, differ);
-        delta = _mm_mul_ps(delta, _mm_mul_ps(scale, spread_w(p)));
+        delta = _mm_mul_ps(delta, _mm_mul_ps(scale, broadcast_w(p)));
         if (view->averaging != 0u) {
             delta = _mm_div_ps(delta, _mm_set1_ps((float)(view->neighbour_counts[i] + 1u)));
         }
@@ -254,7 +256,7 @@ static inline __attribute__((always_inline)) bool delta_range(const MoteView *vi
     return (_mm_movemask_ps(moves) & 7) != 0;
 }
 
-void avx2_density_delta(const MoteView *view, uint begin, uint end)
+void avx2_density_delta(const SolverData *view, uint begin, uint end)
 {
     if (solids_weighted(view)) {
         cpu_kernels[KERNEL_ID_density_delta](view, begin, end);

@@ -2,9 +2,9 @@
 // avx2_idle.h - which particles the unilateral density constraint has nothing to do for.
 //
 // Liquid in the air is at or below its rest density: its lambdas are zero, it is not moved, and so its densities stay
-// what they were. The twins of density_lambda, density_delta and solve_contacts note that for chunks of consecutive
-// particles and leave out a chunk when nothing has happened in any chunk that its particles' neighbours are in: the
-// result is the same bit for bit. The notes are pressure_notes.
+// what they were. The AVX2 forms of density_lambda, density_delta and solve_contacts note that for chunks of
+// consecutive particles and leave out a chunk when nothing has happened in any chunk that its particles' neighbours are
+// in: the result is the same bit for bit. The notes are pressure_notes.
 #ifndef MOTE_AVX2_IDLE_H
 #define MOTE_AVX2_IDLE_H
 
@@ -12,7 +12,7 @@
 
 enum { IDLE_CHUNK = 16 }; // threads' ranges consist of whole chunks
 
-// No particle has such an index: notes that no twin has made are taken for busy.
+// No particle has such an index: notes that no AVX2 kernel has made are taken for busy.
 #define NOTE_IDLE 0xfffffffeu
 #define NOTE_BUSY 0xffffffffu
 _Static_assert(CPU_RANGE_STEP % IDLE_CHUNK == 0, "a chunk belongs to one thread");
@@ -22,24 +22,24 @@ typedef enum IdleNote {
     NOTE_MOVED,   // some position has changed since; made by density_delta and solve_contacts
 } IdleNote;
 
-static inline uint *idle_note(const MoteView *view, IdleNote note, uint chunk)
+static inline uint *idle_note(const SolverData *view, IdleNote note, uint chunk)
 {
     return &view->pressure_notes[2u * chunk + (uint)note];
 }
 
-static inline bool idle_possible(const MoteView *view)
+static inline bool idle_possible(const SolverData *view)
 {
-    return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u && view->wall_scale <= 0.0f &&
-           view->particle_count >= 2u * IDLE_CHUNK;
+    return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
+           view->boundary_scale <= 0.0f && view->particle_count >= 2u * IDLE_CHUNK;
 }
 
-static inline void idle_set(const MoteView *view, IdleNote note, uint begin, bool busy)
+static inline void idle_set(const SolverData *view, IdleNote note, uint begin, bool busy)
 {
     *idle_note(view, note, begin / IDLE_CHUNK) = busy ? NOTE_BUSY : NOTE_IDLE;
 }
 
 // Whether all chunks that hold neighbours of the particles begin to end - 1 are noted as idle.
-static inline bool idle_around(const MoteView *view, IdleNote note, uint begin, uint end)
+static inline bool idle_around(const SolverData *view, IdleNote note, uint begin, uint end)
 {
     const uint last_cell = view->cell_scan[end] - 1u;
     for (uint cell = view->cell_scan[begin + 1u] - 1u; cell <= last_cell; cell++) {

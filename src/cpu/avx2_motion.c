@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: MIT
-// avx2_motion.c - twins of predict, assign_keys and update_velocity, eight consecutive particles at a time. What is
-// rare (speed limits, sleep of solids, bounces, kill volumes) goes through the portable kernels. Results are theirs to
-// the bit: no multiplication and addition is made one operation here.
+// avx2_motion.c - AVX2 forms of predict, assign_keys and update_velocity, eight consecutive particles at a time. What
+// is rare (speed limits, sleep of solids, bounces, kill volumes) goes through the portable kernels. Results are theirs
+// to the bit: no multiplication and addition is made one operation here.
 #if defined(__x86_64__)
-#include "cpu/avx2_twins.h"
+#include "cpu/avx2_kernels.h"
 #include "kernels/kernels.h"
 
 // Squares of numbers up to this are floats; what is beyond, or no number, is left to the portable kernels.
 #define FARTHEST 1e18f
 
-static inline __m256 squared_length(Eight v)
+static inline __m256 squared_length(vec4x8 v)
 {
     const __m256 xy = _mm256_add_ps(_mm256_mul_ps(v.x, v.x), _mm256_mul_ps(v.y, v.y));
     return _mm256_add_ps(xy, _mm256_mul_ps(v.z, v.z));
 }
 
 // a + b * scale, as v3_add_scaled; w is a's.
-static inline Eight add_scaled(Eight a, Eight b, __m256 scale)
+static inline vec4x8 add_scaled(vec4x8 a, vec4x8 b, __m256 scale)
 {
-    return (Eight){_mm256_add_ps(a.x, _mm256_mul_ps(b.x, scale)), _mm256_add_ps(a.y, _mm256_mul_ps(b.y, scale)),
-                   _mm256_add_ps(a.z, _mm256_mul_ps(b.z, scale)), a.w};
+    return (vec4x8){_mm256_add_ps(a.x, _mm256_mul_ps(b.x, scale)), _mm256_add_ps(a.y, _mm256_mul_ps(b.y, scale)),
+                    _mm256_add_ps(a.z, _mm256_mul_ps(b.z, scale)), a.w};
 }
 
 // Whether no vector is longer than `limit`, and none has a NaN.
-static inline bool all_within(Eight v, float limit)
+static inline bool all_within(vec4x8 v, float limit)
 {
     const __m256 squared_limit = _mm256_set1_ps(limit * limit);
     return _mm256_movemask_ps(_mm256_cmp_ps(squared_length(v), squared_limit, _CMP_LE_OQ)) == 0xff;
 }
 
-void avx2_predict(const MoteView *view, uint begin, uint end)
+void avx2_predict(const SolverData *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_predict];
     const __m256 dt = _mm256_set1_ps(view->time_step), decay = _mm256_set1_ps(view->velocity_decay);
     const vec3 mask = view->motion_mask;
     const float fastest = view->max_step / view->time_step;
-    const Eight gravity = {_mm256_set1_ps(view->gravity.x), _mm256_set1_ps(view->gravity.y),
-                           _mm256_set1_ps(view->gravity.z), _mm256_setzero_ps()};
+    const vec4x8 gravity = {_mm256_set1_ps(view->gravity.x), _mm256_set1_ps(view->gravity.y),
+                            _mm256_set1_ps(view->gravity.z), _mm256_setzero_ps()};
     uint i = begin;
-    for (; view->support_memory <= 0.0f && i + 8u <= end; i += 8u) {
-        const Eight position = load_consecutive(view->positions + i);
-        const Eight falling = add_scaled(load_consecutive(view->velocities + i), gravity, dt);
-        Eight velocity = {_mm256_mul_ps(_mm256_mul_ps(falling.x, decay), _mm256_set1_ps(mask.x)),
-                          _mm256_mul_ps(_mm256_mul_ps(falling.y, decay), _mm256_set1_ps(mask.y)),
-                          _mm256_mul_ps(_mm256_mul_ps(falling.z, decay), _mm256_set1_ps(mask.z)), falling.w};
+    for (; view->gravity_warm_start <= 0.0f && i + 8u <= end; i += 8u) {
+        const vec4x8 position = load_consecutive(view->positions + i);
+        const vec4x8 falling = add_scaled(load_consecutive(view->velocities + i), gravity, dt);
+        vec4x8 velocity = {_mm256_mul_ps(_mm256_mul_ps(falling.x, decay), _mm256_set1_ps(mask.x)),
+                           _mm256_mul_ps(_mm256_mul_ps(falling.y, decay), _mm256_set1_ps(mask.y)),
+                           _mm256_mul_ps(_mm256_mul_ps(falling.z, decay), _mm256_set1_ps(mask.z)), falling.w};
         const __m256 free = _mm256_cmp_ps(position.w, _mm256_setzero_ps(), _CMP_GT_OQ); // pinned particles stay
-        velocity = (Eight){_mm256_and_ps(velocity.x, free), _mm256_and_ps(velocity.y, free),
-                           _mm256_and_ps(velocity.z, free), velocity.w};
-        const Eight moved = add_scaled(position, velocity, dt);
+        velocity = (vec4x8){_mm256_and_ps(velocity.x, free), _mm256_and_ps(velocity.y, free),
+                            _mm256_and_ps(velocity.z, free), velocity.w};
+        const vec4x8 moved = add_scaled(position, velocity, dt);
         if (!all_within(velocity, fastest) || !all_within(moved, FARTHEST)) {
             kernel(view, i, i + 8u);
             continue;
@@ -91,17 +91,17 @@ static inline void store_keys(u64 *to, __m128i x, __m128i y, __m128i z)
     _mm256_storeu_si256((__m256i *)to, _mm256_or_si256(xy, _mm256_slli_epi64(spread_four(z), 2)));
 }
 
-void avx2_assign_keys(const MoteView *view, uint begin, uint end)
+void avx2_assign_keys(const SolverData *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_assign_keys];
     const vec4 lower = view->bounds[0], upper = view->bounds[1];
     const float extent = max_f32(max_f32(upper.x - lower.x, upper.y - lower.y), upper.z - lower.z);
-    const float size = cell_size(view->support, extent);
+    const float size = cell_size(view->smoothing_radius, extent);
     const __m256i removed = _mm256_set1_epi32((int)PHASE_REMOVED);
     const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     uint i = begin;
     for (; view->kill_volume_count == 0u && i + 8u <= end; i += 8u) {
-        const Eight p = load_consecutive(view->predicted + i);
+        const vec4x8 p = load_consecutive(view->predicted + i);
         if (_mm256_testz_si256(_mm256_loadu_si256((const __m256i *)(view->phases + i)), removed) == 0 ||
             _mm256_movemask_ps(p.w) != 0) {
             kernel(view, i, i + 8u);
@@ -119,26 +119,26 @@ void avx2_assign_keys(const MoteView *view, uint begin, uint end)
 
 // ---- Velocities --------------------------------------------------------------------------------------------
 
-void avx2_update_velocity(const MoteView *view, uint begin, uint end)
+void avx2_update_velocity(const SolverData *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_update_velocity];
-    const uint needed = WITHOUT_SOLIDS | WITHOUT_BOUNCES | WITHOUT_DYNAMICS;
-    const bool plain = (view->without & needed) == needed && view->support_memory <= 0.0f;
+    const uint needed = LACKS_SOLIDS | LACKS_BOUNCES | LACKS_DYNAMICS;
+    const bool plain = (view->lacked_features & needed) == needed && view->gravity_warm_start <= 0.0f;
     const __m256 rate = _mm256_set1_ps(1.0f / view->time_step), zero = _mm256_setzero_ps();
     const __m256 sleepy = _mm256_set1_ps(view->sleep_distance * view->sleep_distance);
-    const Eight up = {_mm256_set1_ps(view->up.x), _mm256_set1_ps(view->up.y), _mm256_set1_ps(view->up.z), zero};
-    const __m256 carried =
-        _mm256_set1_ps(view->bounce_speed > 0.0f ? 0.5f * (0.5f * view->bounce_speed) : -FARTHEST); // is_carried
+    const vec4x8 up = {_mm256_set1_ps(view->up.x), _mm256_set1_ps(view->up.y), _mm256_set1_ps(view->up.z), zero};
+    const __m256 carried = _mm256_set1_ps(
+        view->restitution_threshold > 0.0f ? 0.5f * (0.5f * view->restitution_threshold) : -FARTHEST); // is_carried
     uint i = begin;
     for (; plain && i + 8u <= end; i += 8u) {
-        const Eight start = load_consecutive(view->positions + i), before = load_consecutive(view->velocities + i);
-        Eight last = load_consecutive(view->predicted + i);
-        const Eight moved = {_mm256_sub_ps(last.x, start.x), _mm256_sub_ps(last.y, start.y),
-                             _mm256_sub_ps(last.z, start.z), zero};
-        Eight velocity = {_mm256_mul_ps(moved.x, rate), _mm256_mul_ps(moved.y, rate), _mm256_mul_ps(moved.z, rate),
-                          _mm256_loadu_ps(view->densities + i)};
-        const Eight change = {_mm256_sub_ps(velocity.x, before.x), _mm256_sub_ps(velocity.y, before.y),
-                              _mm256_sub_ps(velocity.z, before.z), zero};
+        const vec4x8 start = load_consecutive(view->positions + i), before = load_consecutive(view->velocities + i);
+        vec4x8 last = load_consecutive(view->predicted + i);
+        const vec4x8 moved = {_mm256_sub_ps(last.x, start.x), _mm256_sub_ps(last.y, start.y),
+                              _mm256_sub_ps(last.z, start.z), zero};
+        vec4x8 velocity = {_mm256_mul_ps(moved.x, rate), _mm256_mul_ps(moved.y, rate), _mm256_mul_ps(moved.z, rate),
+                           _mm256_loadu_ps(view->densities + i)};
+        const vec4x8 change = {_mm256_sub_ps(velocity.x, before.x), _mm256_sub_ps(velocity.y, before.y),
+                               _mm256_sub_ps(velocity.z, before.z), zero};
         if (!all_within(moved, FARTHEST) || !all_within(change, view->max_velocity_change)) {
             kernel(view, i, i + 8u);
             continue;
@@ -147,8 +147,8 @@ void avx2_update_velocity(const MoteView *view, uint begin, uint end)
                                            _mm256_mul_ps(change.z, up.z));
         const __m256 asleep = _mm256_and_ps(_mm256_cmp_ps(squared_length(moved), sleepy, _CMP_LT_OQ), // UPP eq. 14
                                             _mm256_cmp_ps(along, carried, _CMP_GE_OQ));
-        last = select_eight(last, start, asleep);
-        velocity = select_eight(velocity, (Eight){zero, zero, zero, velocity.w}, asleep);
+        last = select_vec4x8(last, start, asleep);
+        velocity = select_vec4x8(velocity, (vec4x8){zero, zero, zero, velocity.w}, asleep);
         store_consecutive(view->predicted + i, last);
         store_consecutive(view->positions + i, last);
         store_consecutive(view->velocities + i, velocity);

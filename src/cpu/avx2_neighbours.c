@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// avx2_neighbours.c - twins of count_neighbours and fill_neighbours. A cell's candidates are transposed once into
+// avx2_neighbours.c - AVX2 forms of count_neighbours and fill_neighbours. A cell's candidates are transposed once into
 // arrays of x, y and z that all its particles then scan; hits are packed to the left by a permutation table. The
 // distance is computed as the portable kernels do, without FMA: the lists are the same to the bit. avx2_build_lists
 // does the work of both in one search.
 #if defined(__x86_64__)
-#include "cpu/avx2_twins.h"
+#include "cpu/avx2_kernels.h"
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -71,12 +71,12 @@ static inline __m256 shorter(__m256 x, __m256 y, __m256 z, __m256 squared_limit)
 }
 
 // Which of eight points some particle in the box may be near to. Rounding is monotonic: a point that is as far as the
-// support from the box is so from each particle in it, to the bit.
-static inline uint near_box(const Box *box, Eight p, __m256 squared_support)
+// smoothing radius from the box is so from each particle in it, to the bit.
+static inline uint near_box(const Box *box, vec4x8 p, __m256 smoothing_radius_squared)
 {
     return (uint)_mm256_movemask_ps(shorter(outside(p.x, box->lower_x, box->upper_x),
                                             outside(p.y, box->lower_y, box->upper_y),
-                                            outside(p.z, box->lower_z, box->upper_z), squared_support));
+                                            outside(p.z, box->lower_z, box->upper_z), smoothing_radius_squared));
 }
 
 static inline void pack_words(uint *to, __m256i words, __m256i order)
@@ -90,14 +90,14 @@ typedef struct Columns {
     const float *x, *y, *z;
 } Columns;
 
-static Columns columns_in(const MoteView *view)
+static Columns columns_in(const SolverData *view)
 {
     const float *const x = view->candidate_columns;
     const size_t stride = view->particle_count + 8u;
     return (Columns){x, x + stride, x + 2 * stride};
 }
 
-void avx2_make_columns(const MoteView *view, uint begin, uint end)
+void avx2_make_columns(const SolverData *view, uint begin, uint end)
 {
     const Columns columns = columns_in(view);
     float *const x = (float *)columns.x, *const y = (float *)columns.y, *const z = (float *)columns.z;
@@ -110,11 +110,11 @@ void avx2_make_columns(const MoteView *view, uint begin, uint end)
 }
 
 // The positions of eight consecutive particles, as far as there are so many. `columns` may be NULL.
-static inline Eight positions_from(const MoteView *view, const Columns *columns, uint first)
+static inline vec4x8 positions_from(const SolverData *view, const Columns *columns, uint first)
 {
     if (columns != NULL) {
-        return (Eight){_mm256_loadu_ps(columns->x + first), _mm256_loadu_ps(columns->y + first),
-                       _mm256_loadu_ps(columns->z + first), _mm256_setzero_ps()};
+        return (vec4x8){_mm256_loadu_ps(columns->x + first), _mm256_loadu_ps(columns->y + first),
+                        _mm256_loadu_ps(columns->z + first), _mm256_setzero_ps()};
     }
     if (first + 8u <= view->particle_count) {
         return load_consecutive(view->predicted + first);
@@ -123,11 +123,11 @@ static inline Eight positions_from(const MoteView *view, const Columns *columns,
     for (uint lane = 0; lane < 8; lane++) {
         offsets[lane] = first + lane < view->particle_count ? lane : view->particle_count - 1u - first;
     }
-    return load_eight(view->predicted + first, offsets);
+    return load_vec4x8(view->predicted + first, offsets);
 }
 
 // Adds eight consecutive particles from `first` on as far as they are marked.
-static inline void add_candidates(const MoteView *view, Candidates *to, Eight p, uint first, uint marks)
+static inline void add_candidates(const SolverData *view, Candidates *to, vec4x8 p, uint first, uint marks)
 {
     const __m256i order = _mm256_load_si256((const __m256i *)pack_table[marks]);
     const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -145,7 +145,7 @@ static inline void add_candidates(const MoteView *view, Candidates *to, Eight p,
 
 // The candidates of a cell: particles of its 3x3x3 neighbourhood that are near the box around its own, about half of
 // them. False if there are more than fit.
-static bool collect(const MoteView *view, const Columns *columns, uint cell, Candidates *to)
+static bool collect(const SolverData *view, const Columns *columns, uint cell, Candidates *to)
 {
     const uvec2 *runs = view->cell_runs + (size_t)cell * CELL_RUN_LIMIT;
     const uint run_count = view->cell_run_counts[cell];
@@ -158,14 +158,14 @@ static bool collect(const MoteView *view, const Columns *columns, uint cell, Can
         return false;
     }
     const Box box = box_around(view->predicted + cell_first, view->cell_starts[cell + 1] - cell_first);
-    const __m256 squared_support = _mm256_set1_ps(view->support_squared);
-    to->grouped = view->apart_only != 0u;
+    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
+    to->grouped = view->skip_same_group != 0u;
     to->count = 0;
     for (uint r = 0; r < run_count; r++) {
         for (uint first = runs[r].x; first < runs[r].y; first += 8) {
             const uint left = runs[r].y - first < 8u ? runs[r].y - first : 8u;
-            const Eight p = positions_from(view, columns, first);
-            const uint marks = near_box(&box, p, squared_support) & ((1u << left) - 1u);
+            const vec4x8 p = positions_from(view, columns, first);
+            const uint marks = near_box(&box, p, smoothing_radius_squared) & ((1u << left) - 1u);
             if (cell_first - first < left) { // its own are all kept, and in order
                 to->own = to->count + (uint)__builtin_popcount(marks & ((1u << (cell_first - first)) - 1u));
             }
@@ -180,13 +180,13 @@ static bool collect(const MoteView *view, const Columns *columns, uint cell, Can
 }
 
 // Those within reach that are of another group than `unlisted`.
-static inline __m256 near_eight(const Candidates *c, uint k, __m256 x, __m256 y, __m256 z, __m256 squared_support,
-                                __m256i unlisted)
+static inline __m256 near_x8(const Candidates *c, uint k, __m256 x, __m256 y, __m256 z, __m256 smoothing_radius_squared,
+                             __m256i unlisted)
 {
     const __m256 dx = _mm256_sub_ps(x, _mm256_load_ps(c->x + k));
     const __m256 dy = _mm256_sub_ps(y, _mm256_load_ps(c->y + k));
     const __m256 dz = _mm256_sub_ps(z, _mm256_load_ps(c->z + k));
-    const __m256 near = shorter(dx, dy, dz, squared_support);
+    const __m256 near = shorter(dx, dy, dz, smoothing_radius_squared);
     if (!c->grouped) {
         return near;
     }
@@ -194,13 +194,13 @@ static inline __m256 near_eight(const Candidates *c, uint k, __m256 x, __m256 y,
     return _mm256_andnot_ps(_mm256_castsi256_ps(same), near);
 }
 
-static uint count_one(const Candidates *c, vec4 p, __m256 squared_support, uint unlisted)
+static uint count_one(const Candidates *c, vec4 p, __m256 smoothing_radius_squared, uint unlisted)
 {
     const __m256i group = _mm256_set1_epi32((int)unlisted);
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     __m256i hits = _mm256_setzero_si256();
     for (uint k = 0; k < c->count; k += 8) {
-        hits = _mm256_sub_epi32(hits, _mm256_castps_si256(near_eight(c, k, x, y, z, squared_support, group)));
+        hits = _mm256_sub_epi32(hits, _mm256_castps_si256(near_x8(c, k, x, y, z, smoothing_radius_squared, group)));
     }
     __m128i four = _mm_add_epi32(_mm256_castsi256_si128(hits), _mm256_extracti128_si256(hits, 1));
     four = _mm_add_epi32(four, _mm_shuffle_epi32(four, _MM_SHUFFLE(1, 0, 3, 2)));
@@ -208,10 +208,10 @@ static uint count_one(const Candidates *c, vec4 p, __m256 squared_support, uint 
     return (uint)_mm_cvtsi128_si32(four) - (unlisted == NONE ? 1u : 0u); // less itself
 }
 
-void avx2_count_neighbours(const MoteView *view, uint begin, uint end)
+void avx2_count_neighbours(const SolverData *view, uint begin, uint end)
 {
     Candidates candidates;
-    const __m256 squared_support = _mm256_set1_ps(view->support_squared);
+    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
     uint most = 0;
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
@@ -222,7 +222,8 @@ void avx2_count_neighbours(const MoteView *view, uint begin, uint end)
             continue;
         }
         for (; i < cell_end; i++) {
-            const uint count = count_one(&candidates, view->predicted[i], squared_support, unlisted_group(view, i));
+            const uint count =
+                count_one(&candidates, view->predicted[i], smoothing_radius_squared, unlisted_group(view, i));
             view->neighbour_counts[i] = count;
             view->neighbour_starts[i] = (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK;
             most = count > most ? count : most;
@@ -232,7 +233,7 @@ void avx2_count_neighbours(const MoteView *view, uint begin, uint end)
 }
 
 // The neighbours of the particle at `self` of the candidates, into `list`; returns how many.
-static uint fill_one(Candidates *c, uint self, __m256 squared_support, uint unlisted, uint *list)
+static uint fill_one(Candidates *c, uint self, __m256 smoothing_radius_squared, uint unlisted, uint *list)
 {
     const __m256i group = _mm256_set1_epi32((int)unlisted);
     const __m256 x = _mm256_set1_ps(c->x[self]), y = _mm256_set1_ps(c->y[self]), z = _mm256_set1_ps(c->z[self]);
@@ -240,7 +241,7 @@ static uint fill_one(Candidates *c, uint self, __m256 squared_support, uint unli
     c->x[self] = INFINITY; // out of its own reach for the moment
     uint count = 0;
     for (uint k = 0; k < c->count; k += 8) {
-        const uint mask = (uint)_mm256_movemask_ps(near_eight(c, k, x, y, z, squared_support, group));
+        const uint mask = (uint)_mm256_movemask_ps(near_x8(c, k, x, y, z, smoothing_radius_squared, group));
         const __m256i order = _mm256_load_si256((const __m256i *)pack_table[mask]);
         const __m256i indices = _mm256_load_si256((const __m256i *)(c->index + k));
         _mm256_storeu_si256((__m256i *)(list + count), _mm256_permutevar8x32_epi32(indices, order));
@@ -264,11 +265,11 @@ static inline void store_list(uint *to, uint *list, uint count, uint i)
     }
 }
 
-void avx2_fill_neighbours(const MoteView *view, uint begin, uint end)
+void avx2_fill_neighbours(const SolverData *view, uint begin, uint end)
 {
     Candidates candidates;
     _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
-    const __m256 squared_support = _mm256_set1_ps(view->support_squared);
+    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
         const uint cell_first = view->cell_starts[cell];
@@ -279,18 +280,18 @@ void avx2_fill_neighbours(const MoteView *view, uint begin, uint end)
             continue;
         }
         for (; i < cell_end; i++) {
-            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), squared_support,
+            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), smoothing_radius_squared,
                                         unlisted_group(view, i), list);
             store_list(view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK, list, count, i);
         }
     }
 }
 
-bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *arena, ListChunk *chunk)
+bool avx2_build_lists(const SolverData *view, uint begin, uint end, ListArena *arena, ListChunk *chunk)
 {
     Candidates candidates;
     _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
-    const __m256 squared_support = _mm256_set1_ps(view->support_squared);
+    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
     const Columns columns = columns_in(view);
     uint next = chunk->next, chunk_end = chunk->end, most = 0;
     for (uint i = begin; i < end;) {
@@ -304,8 +305,8 @@ bool avx2_build_lists(const MoteView *view, uint begin, uint end, ListArena *are
             // In its place, where that has room for whatever may be found and a register more; else aside.
             const bool in_place = (chunk_end - next) * NEIGHBOUR_BLOCK >= candidates.count + 8u;
             uint *const to = in_place ? view->neighbours + (size_t)next * NEIGHBOUR_BLOCK : list;
-            const uint count =
-                fill_one(&candidates, candidates.own + (i - cell_first), squared_support, unlisted_group(view, i), to);
+            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), smoothing_radius_squared,
+                                        unlisted_group(view, i), to);
             const uint blocks = (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK;
             if (!in_place && next + blocks > chunk_end) {
                 next = __atomic_fetch_add(&arena->next, arena->chunk, __ATOMIC_RELAXED);

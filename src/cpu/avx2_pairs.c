@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// avx2_pairs.c - twins of solve_pairs and count_contacts. Eight neighbours at a time are tested for their distance and
-// phase. Grains of one group, which sand consists of, are then solved eight at a time; any other contact goes through
-// the portable functions, in the portable order.
+// avx2_pairs.c - AVX2 forms of solve_pairs and count_contacts. Eight neighbours at a time are tested for their distance
+// and phase. Grains of one group, which sand consists of, are then solved eight at a time; any other contact goes
+// through the portable functions, in the portable order.
 #if defined(__x86_64__)
-#include "cpu/avx2_twins.h"
+#include "cpu/avx2_kernels.h"
 #include "kernels/kernels.h"
 
 // Bits of those among eight neighbours that are nearer than the root of `squared_reach` and may touch; padding, which
 // is the particle itself, may not.
-static inline int near_and_touching(const MoteView *view, uint i, uint phase, const uint *list, __m256 squared,
+static inline int near_and_touching(const SolverData *view, uint i, uint phase, const uint *list, __m256 squared,
                                     __m256 squared_reach)
 {
     int near = _mm256_movemask_ps(_mm256_cmp_ps(squared, squared_reach, _CMP_LT_OQ));
@@ -23,15 +23,15 @@ static inline int near_and_touching(const MoteView *view, uint i, uint phase, co
 
 static inline __m256 squared_distances(const vec4 *points, vec4 here, const uint *list)
 {
-    const Eight there = load_eight(points, list);
-    return dot_eight(_mm256_sub_ps(_mm256_set1_ps(here.x), there.x), _mm256_sub_ps(_mm256_set1_ps(here.y), there.y),
-                     _mm256_sub_ps(_mm256_set1_ps(here.z), there.z));
+    const vec4x8 there = load_vec4x8(points, list);
+    return dot_x8(_mm256_sub_ps(_mm256_set1_ps(here.x), there.x), _mm256_sub_ps(_mm256_set1_ps(here.y), there.y),
+                  _mm256_sub_ps(_mm256_set1_ps(here.z), there.z));
 }
 
 // ---- Grains ------------------------------------------------------------------------------------------------
 
 // As `exponential`, of a number that is within its limits.
-static inline __m256 exponential_eight(__m256 x)
+static inline __m256 exponential_x8(__m256 x)
 {
     const __m256 y = _mm256_mul_ps(x, _mm256_set1_ps(1.0f / 64.0f));
     __m256 e = _mm256_fmadd_ps(y, _mm256_set1_ps(1.0f / 24.0f), _mm256_set1_ps(1.0f / 6.0f));
@@ -45,13 +45,13 @@ static inline __m256 exponential_eight(__m256 x)
 }
 
 // What `stack_factor` takes the exponential of, with heights above the ground.
-static inline float stack_power(const MoteView *view, vec4 p)
+static inline float stack_power(const SolverData *view, vec4 p)
 {
     const float height = p.x * view->up.x + p.y * view->up.y + p.z * view->up.z - view->stack_ground;
     return fminf(fmaxf(height, 0.0f) * view->stack_scaling, 40.0f);
 }
 
-static inline __m256 stack_powers(const MoteView *view, Eight p)
+static inline __m256 stack_powers(const SolverData *view, vec4x8 p)
 {
     const __m256 height = _mm256_fmadd_ps(
         p.x, _mm256_set1_ps(view->up.x),
@@ -87,15 +87,15 @@ static inline __m256 friction_shares(const Material *pair, __m256 sliding, __m25
 }
 
 // pair_correction for eight neighbours that are grains like this one.
-static inline void add_grains(const MoteView *view, const Grain *grain, const uint *list, uint i, GrainSums *sums)
+static inline void add_grains(const SolverData *view, const Grain *grain, const uint *list, uint i, GrainSums *sums)
 {
     const __m256 one = _mm256_set1_ps(1.0f), tiny = _mm256_set1_ps(1e-30f);
-    const Eight there = load_eight(view->contact_points, list);
+    const vec4x8 there = load_vec4x8(view->contact_points, list);
     const __m256 x = _mm256_set1_ps(grain->here.x), y = _mm256_set1_ps(grain->here.y),
                  z = _mm256_set1_ps(grain->here.z);
     const __m256 dx = _mm256_sub_ps(x, there.x), dy = _mm256_sub_ps(y, there.y), dz = _mm256_sub_ps(z, there.z);
     const __m256 reach = _mm256_set1_ps(grain->reach);
-    const __m256 distance = _mm256_sqrt_ps(dot_eight(dx, dy, dz));
+    const __m256 distance = _mm256_sqrt_ps(dot_x8(dx, dy, dz));
     const __m256i index = _mm256_loadu_si256((const __m256i *)list);
     const __m256 self = _mm256_castsi256_ps(_mm256_cmpeq_epi32(index, _mm256_set1_epi32((int)i)));
     const __m256 touching = _mm256_andnot_ps(self, _mm256_cmp_ps(distance, reach, _CMP_LT_OQ));
@@ -110,7 +110,7 @@ static inline void add_grains(const MoteView *view, const Grain *grain, const ui
     __m256 other = there.w;
     if (grain->scaled) {
         const __m256 higher = _mm256_sub_ps(stack_powers(view, there), _mm256_set1_ps(grain->power));
-        other = _mm256_mul_ps(other, exponential_eight(higher));
+        other = _mm256_mul_ps(other, exponential_x8(higher));
     }
     const __m256 share = _mm256_and_ps(touching, _mm256_div_ps(own, _mm256_max_ps(_mm256_add_ps(own, other), tiny)));
     const __m256 push = _mm256_mul_ps(depth, share);
@@ -121,7 +121,7 @@ static inline void add_grains(const MoteView *view, const Grain *grain, const ui
     if (!grain->rubs) {
         return;
     }
-    const Eight start = load_eight(view->positions, list);
+    const vec4x8 start = load_vec4x8(view->positions, list);
     const float mx = grain->here.x - grain->start.x, my = grain->here.y - grain->start.y,
                 mz = grain->here.z - grain->start.z;
     const __m256 rx = _mm256_sub_ps(_mm256_set1_ps(mx), _mm256_sub_ps(there.x, start.x));
@@ -130,7 +130,7 @@ static inline void add_grains(const MoteView *view, const Grain *grain, const ui
     const __m256 along = _mm256_fmadd_ps(rx, nx, _mm256_fmadd_ps(ry, ny, _mm256_mul_ps(rz, nz)));
     const __m256 tx = _mm256_fnmadd_ps(nx, along, rx), ty = _mm256_fnmadd_ps(ny, along, ry),
                  tz = _mm256_fnmadd_ps(nz, along, rz);
-    const __m256 sliding = _mm256_sqrt_ps(dot_eight(tx, ty, tz));
+    const __m256 sliding = _mm256_sqrt_ps(dot_x8(tx, ty, tz));
     const __m256 held = _mm256_mul_ps(friction_shares(&grain->pair, sliding, depth), share);
     sums->x = _mm256_fnmadd_ps(tx, held, sums->x);
     sums->y = _mm256_fnmadd_ps(ty, held, sums->y);
@@ -138,7 +138,7 @@ static inline void add_grains(const MoteView *view, const Grain *grain, const ui
 }
 
 // Whether all neighbours of a list are of the same phase as the particle.
-static inline bool all_alike(const MoteView *view, uint phase, const uint *list, uint count)
+static inline bool all_alike(const SolverData *view, uint phase, const uint *list, uint count)
 {
     const __m256i own = _mm256_set1_epi32((int)phase);
     __m256i same = _mm256_set1_epi32(-1);
@@ -151,7 +151,7 @@ static inline bool all_alike(const MoteView *view, uint phase, const uint *list,
 }
 
 // What all grains of a phase have in common.
-static Grain grains_of(const MoteView *view, uint phase)
+static Grain grains_of(const SolverData *view, uint phase)
 {
     Grain grain = {
         .reach = view->contact_distance,
@@ -163,7 +163,7 @@ static Grain grains_of(const MoteView *view, uint phase)
     return grain;
 }
 
-static inline vec4 correct_grain(const MoteView *view, uint i, const Grain *grain, const uint *list, uint count)
+static inline vec4 correct_grain(const SolverData *view, uint i, const Grain *grain, const uint *list, uint count)
 {
     const __m256 zero = _mm256_setzero_ps();
     GrainSums sums = {zero, zero, zero, zero};
@@ -174,7 +174,7 @@ static inline vec4 correct_grain(const MoteView *view, uint i, const Grain *grai
 }
 
 // Whether all particles there are have one phase: then no list needs to be looked at.
-static bool one_phase(const MoteView *view)
+static bool one_phase(const SolverData *view)
 {
     const __m256i first = _mm256_set1_epi32((int)view->phases[0]);
     const uint whole = view->particle_count / 8u * 8u;
@@ -189,9 +189,9 @@ static bool one_phase(const MoteView *view)
     return same;
 }
 
-// ---- The twins ---------------------------------------------------------------------------------------------
+// ---- The AVX2 kernels ---------------------------------------------------------------------------------------------
 
-void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
+void avx2_solve_pairs(const SolverData *view, uint begin, uint end)
 {
     if (begin >= end) {
         return;
@@ -236,7 +236,7 @@ void avx2_solve_pairs(const MoteView *view, uint begin, uint end)
     }
 }
 
-void avx2_count_contacts(const MoteView *view, uint begin, uint end)
+void avx2_count_contacts(const SolverData *view, uint begin, uint end)
 {
     const float reach = longest_reach(view);
     const __m256 squared_reach = _mm256_set1_ps(reach * reach);
@@ -249,15 +249,16 @@ void avx2_count_contacts(const MoteView *view, uint begin, uint end)
         const uint phase = view->phases[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = view->neighbour_counts[i];
-        Spread spread = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
+        ContactMatrix contact_matrix = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
         for (uint k = 0; k < count; k += 8) {
             const __m256 squared = squared_distances(view->contact_points, here, list + k);
             for (int left = near_and_touching(view, i, phase, list + k, squared, squared_reach); left != 0;
                  left &= left - 1) {
-                spread = add_contact(view, spread, i, list[k + (uint)__builtin_ctz((unsigned)left)], here, cluster);
+                contact_matrix =
+                    add_contact(view, contact_matrix, i, list[k + (uint)__builtin_ctz((unsigned)left)], here, cluster);
             }
         }
-        store_spread(view, i, spread);
+        store_contact_matrix(view, i, contact_matrix);
     }
 }
 #else

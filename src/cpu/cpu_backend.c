@@ -14,7 +14,7 @@ enum { RANGES_A_THREAD = 8 };
 typedef struct CpuBackend {
     Backend base;
     Threads *threads;
-    bool portable;                        // no twins
+    bool portable;                        // no AVX2 kernels
     RangeFunction *kernels[KERNEL_COUNT]; // the twin where there is one, else the portable kernel
     Timer timers[TIMER_COUNT];
 } CpuBackend;
@@ -86,7 +86,7 @@ static uint range_end(uint32_t count, int r, int ranges)
 
 typedef struct Launch {
     RangeFunction *function;
-    const MoteView *view;
+    const SolverData *view;
     uint32_t count;
     int ranges;
 } Launch;
@@ -100,7 +100,7 @@ static void run_range(void *context, int range, int thread)
 }
 
 // Threads take ranges in turn, so that one which is held up holds up little; no result depends on where ranges end.
-static void launch(Backend *backend, KernelId kernel, const MoteView *view)
+static void launch(Backend *backend, KernelId kernel, const SolverData *view)
 {
     CpuBackend *cpu = (CpuBackend *)backend;
     const double start = clock_seconds();
@@ -136,7 +136,7 @@ static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, ve
     add_time(cpu, PRIMITIVE_BOUNDS, start, count);
 }
 
-static bool build_lists(Backend *backend, const MoteView *view, uint32_t capacity)
+static bool build_lists(Backend *backend, const SolverData *view, uint32_t capacity)
 {
     CpuBackend *cpu = (CpuBackend *)backend;
     const double start = clock_seconds();
@@ -207,10 +207,10 @@ MoteResult cpu_backend_create(const MoteBackendOptions *options, Backend **out)
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the cpu backend's threads");
     }
     memcpy(cpu->kernels, cpu_kernels, sizeof cpu->kernels);
-    RangeFunction *const *twins = options->portable ? NULL : cpu_twins();
-    cpu->portable = twins == NULL;
-    for (int k = 0; k < KERNEL_COUNT && twins != NULL; k++) {
-        cpu->kernels[k] = twins[k] != NULL ? twins[k] : cpu->kernels[k];
+    RangeFunction *const *avx2_kernels = options->portable ? NULL : cpu_avx2_kernels();
+    cpu->portable = avx2_kernels == NULL;
+    for (int k = 0; k < KERNEL_COUNT && avx2_kernels != NULL; k++) {
+        cpu->kernels[k] = avx2_kernels[k] != NULL ? avx2_kernels[k] : cpu->kernels[k];
     }
     *out = &cpu->base;
     return MOTE_OK;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define KERNEL_ROW(name, stage, count)                                                                                 \
-    static void name##_range(const MoteView *view, uint begin, uint end)                                               \
+    static void name##_range(const SolverData *view, uint begin, uint end)                                             \
     {                                                                                                                  \
         for (uint i = begin; i < end; i++) {                                                                           \
             name(view, i);                                                                                             \
@@ -28,15 +28,16 @@ struct __attribute__((packed)) PackedView {
 #include "kernels/data.def"
 };
 #define BUFFER(type, name, capacity, order, keep, render)                                                              \
-    static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
+    static_assert(offsetof(SolverData, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define EXTERNAL(type, name)                                                                                           \
-    static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
+    static_assert(offsetof(SolverData, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define PARAMETER_ROW(type, name)                                                                                      \
-    static_assert(offsetof(MoteView, name) == offsetof(struct PackedView, name), "padding before " #name);
+    static_assert(offsetof(SolverData, name) == offsetof(struct PackedView, name), "padding before " #name);
 #define ELEMENT(type, alignment) static_assert(sizeof(type) % (alignment) == 0, "size of " #type);
 #include "kernels/data.def"
-static_assert(sizeof(Shape) == 112 && offsetof(Shape, start_rotation) == 32 && offsetof(Shape, half_size) == 64,
-              "layout of Shape");
+static_assert(sizeof(Collider) == 112 && offsetof(Collider, start_rotation) == 32 &&
+                  offsetof(Collider, half_size) == 64,
+              "layout of Collider");
 
 static_assert(sizeof(Material) == 32 && sizeof(Cluster) == 96 && sizeof(Motion) == 112, "layout of solids");
 static_assert(offsetof(Cluster, creep) == 64 && offsetof(Motion, start_centre) == 32, "layout of solids");
@@ -52,7 +53,7 @@ static_assert((unsigned)MOTE_FORCE_COUNT == (unsigned)FORCE_KINDS, "kinds of for
 static_assert(MOTE_COMBINE_MINIMUM == COMBINE_MINIMUM && MOTE_COMBINE_MULTIPLY == COMBINE_MULTIPLY &&
                   MOTE_COMBINE_MAXIMUM == COMBINE_MAXIMUM,
               "rules of combination");
-static_assert(MOTE_SHAPE_PLANE == SHAPE_PLANE && MOTE_SHAPE_BOX == SHAPE_BOX && MOTE_SHAPE_SPHERE == SHAPE_SPHERE &&
-                  MOTE_SHAPE_CAPSULE == SHAPE_CAPSULE && MOTE_SHAPE_HULL == SHAPE_HULL &&
-                  MOTE_SHAPE_FIELD == SHAPE_FIELD,
+static_assert(MOTE_COLLIDER_PLANE == COLLIDER_PLANE && MOTE_COLLIDER_BOX == COLLIDER_BOX &&
+                  MOTE_COLLIDER_SPHERE == COLLIDER_SPHERE && MOTE_COLLIDER_CAPSULE == COLLIDER_CAPSULE &&
+                  MOTE_COLLIDER_HULL == COLLIDER_HULL && MOTE_COLLIDER_FIELD == COLLIDER_FIELD,
               "shape kinds");

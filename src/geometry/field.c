@@ -134,8 +134,8 @@ static MoteResult check_size(const char *name, const MoteFieldOptions *options, 
     }
     double box = 1.0, farthest = 0.0;
     for (int axis = 0; axis < 3; axis++) {
-        box *= (size.highest[axis] - size.lowest[axis]) / cell + 2.0 * reach;
-        farthest = fmax(farthest, fmax(fabs(size.lowest[axis]), fabs(size.highest[axis])) / cell + reach);
+        box *= (size.bounds_max[axis] - size.bounds_min[axis]) / cell + 2.0 * reach;
+        farthest = fmax(farthest, fmax(fabs(size.bounds_min[axis]), fabs(size.bounds_max[axis])) / cell + reach);
     }
     const double cells = estimate_cells(options, grid, &size, reach, box);
     if (!(cells <= CELL_LIMIT) || !(farthest <= EXTENT_LIMIT)) {
@@ -231,8 +231,8 @@ static MoteResult pack(const char *name, const MoteFieldOptions *options, const 
     field->mode = options->mode;
     field->cell_size = grids->cell_size;
     field->origin = grids->origin;
-    field->lowest = grids->lowest;
-    field->highest = grids->highest;
+    field->bounds_min = grids->bounds_min;
+    field->bounds_max = grids->bounds_max;
     field->outside = grids->outside;
     field->voxels = grids->voxels;
     return MOTE_OK;
@@ -317,8 +317,8 @@ void mote_field_destroy(MoteField *field)
 MoteFieldInfo mote_field_info(const MoteField *field)
 {
     return (MoteFieldInfo){.cell_size = field->cell_size,
-                           .lowest = field->lowest,
-                           .highest = field->highest,
+                           .bounds_min = field->bounds_min,
+                           .bounds_max = field->bounds_max,
                            .voxels = field->voxels,
                            .bytes = field->word_count * 4};
 }

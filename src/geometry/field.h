@@ -13,11 +13,11 @@
 // Immutable once made; worlds and the user share it by counting.
 struct MoteField {
     atomic_uint_fast32_t users;
-    uint32_t mode;            // MoteFieldMode
-    float cell_size;          // m
-    MoteVec3 origin;          // m, of voxel (0, 0, 0)
-    MoteVec3 lowest, highest; // m, centres of the outermost voxels with a distance
-    float outside;            // m, the distance felt beyond them
+    uint32_t mode;                   // MoteFieldMode
+    float cell_size;                 // m
+    MoteVec3 origin;                 // m, of voxel (0, 0, 0)
+    MoteVec3 bounds_min, bounds_max; // m, centres of the outermost voxels with a distance
+    float outside;                   // m, the distance felt beyond them
     uint64_t voxels;
     // All parts one after the other; below, the word where each begins, or FIELD_NOTHING.
     uint32_t *words;

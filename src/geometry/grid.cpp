@@ -179,14 +179,14 @@ MoteResult finish(openvdb::FloatGrid &grid, const openvdb::Int32Grid *closest, c
     }
     const double size = grid.voxelSize()[0];
     const openvdb::Vec3d origin = grid.indexToWorld(openvdb::Coord(0, 0, 0));
-    const openvdb::Vec3d lowest = grid.indexToWorld(box.min()), highest = grid.indexToWorld(box.max());
-    apply_mode(grid, options, static_cast<float>((highest - lowest).length()));
+    const openvdb::Vec3d bounds_min = grid.indexToWorld(box.min()), bounds_max = grid.indexToWorld(box.max());
+    apply_mode(grid, options, static_cast<float>((bounds_max - bounds_min).length()));
     const auto vector = [](const openvdb::Vec3d &v) {
         return MoteVec3{static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2])};
     };
     out->origin = vector(origin);
-    out->lowest = vector(lowest);
-    out->highest = vector(highest);
+    out->bounds_min = vector(bounds_min);
+    out->bounds_max = vector(bounds_max);
     out->cell_size = static_cast<float>(size);
     out->outside = grid.background();
     out->voxels = grid.activeVoxelCount();

@@ -20,9 +20,9 @@ typedef struct FieldGrids {
     GridBlob closest;   // int32: the triangle nearest to each voxel, -1 where none is known; empty if not asked for
     MoteVec3 origin;    // m, of voxel (0, 0, 0)
     float cell_size;    // m
-    MoteVec3 lowest, highest; // m, centres of the outermost voxels that hold a distance
-    float outside;            // m, the value beyond them
-    uint64_t voxels;          // that hold a distance
+    MoteVec3 bounds_min, bounds_max; // m, centres of the outermost voxels that hold a distance
+    float outside;                   // m, the value beyond them
+    uint64_t voxels;                 // that hold a distance
 } FieldGrids;
 
 typedef struct GridOptions {

@@ -61,7 +61,7 @@ typedef struct MeshReport {
     uint32_t boundary_edges, non_manifold_edges, degenerate_triangles, components;
     double volume; // m^3, signed: negative where triangles face inwards; by the divergence theorem
     double area;   // m^2
-    MoteVec3 lowest, highest;
+    MoteVec3 bounds_min, bounds_max;
 } MeshReport;
 
 MoteResult mesh_report(const Mesh *mesh, MeshReport *report);

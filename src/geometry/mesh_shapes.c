@@ -168,7 +168,7 @@ static void generate_hourglass(MeshBuilder *builder, const double *values)
 
 typedef struct Parameter {
     const char *name;
-    double value, lowest, highest;
+    double value, bounds_min, bounds_max;
     bool whole;
 } Parameter;
 
@@ -231,11 +231,11 @@ static MoteResult read_parameter(const char *reference, const Shape *shape, cons
             memcpy(number, equals + 1, digits);
             value = strtod(number, &end);
         }
-        if (end == number || *end != '\0' || !(value >= parameter->lowest && value <= parameter->highest) ||
+        if (end == number || *end != '\0' || !(value >= parameter->bounds_min && value <= parameter->bounds_max) ||
             (parameter->whole && value != floor(value))) {
             return mote_fail(MOTE_ERROR_INPUT, "%s: %s is \"%.*s\", expected a %snumber from %g to %g", reference,
                              parameter->name, (int)(digits < 64 ? digits : 64), equals + 1,
-                             parameter->whole ? "whole " : "", parameter->lowest, parameter->highest);
+                             parameter->whole ? "whole " : "", parameter->bounds_min, parameter->bounds_max);
         }
         values[i] = value;
         return MOTE_OK;

@@ -158,12 +158,12 @@ static double volume_part(const Mesh *mesh, uint32_t t, DVec3 about)
     return dvec3_dot(a, dvec3_cross(b, c));
 }
 
-static void bounds(const Mesh *mesh, DVec3 *lowest, DVec3 *highest)
+static void bounds(const Mesh *mesh, DVec3 *bounds_min, DVec3 *bounds_max)
 {
-    *lowest = *highest = mesh->vertex_count > 0 ? dvec3_from(mesh->positions[0]) : dvec3(0, 0, 0);
+    *bounds_min = *bounds_max = mesh->vertex_count > 0 ? dvec3_from(mesh->positions[0]) : dvec3(0, 0, 0);
     for (uint32_t v = 1; v < mesh->vertex_count; v++) {
-        *lowest = dvec3_min(*lowest, dvec3_from(mesh->positions[v]));
-        *highest = dvec3_max(*highest, dvec3_from(mesh->positions[v]));
+        *bounds_min = dvec3_min(*bounds_min, dvec3_from(mesh->positions[v]));
+        *bounds_max = dvec3_max(*bounds_max, dvec3_from(mesh->positions[v]));
     }
 }
 
@@ -191,17 +191,17 @@ MoteResult mesh_report(const Mesh *mesh, MeshReport *report)
         report->consistently_oriented &= run == 1 || balance == 0 || (run > 2 && run % 2 == 1);
         e += run;
     }
-    DVec3 lowest, highest;
-    bounds(mesh, &lowest, &highest);
-    const DVec3 centre = dvec3_scale(dvec3_add(lowest, highest), 0.5);
+    DVec3 bounds_min, bounds_max;
+    bounds(mesh, &bounds_min, &bounds_max);
+    const DVec3 centre = dvec3_scale(dvec3_add(bounds_min, bounds_max), 0.5);
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         const double twice = dvec3_length(triangle_cross(mesh, t));
         report->area += 0.5 * twice;
         report->degenerate_triangles += !(twice > 0.0);
         report->volume += volume_part(mesh, t, centre) / 6.0;
     }
-    report->lowest = dvec3_round(lowest);
-    report->highest = dvec3_round(highest);
+    report->bounds_min = dvec3_round(bounds_min);
+    report->bounds_max = dvec3_round(bounds_max);
     report->closed = report->boundary_edges == 0;
     report->manifold = report->non_manifold_edges == 0;
     topology_free(&topology);
@@ -508,9 +508,9 @@ static bool is_cavity(const Mesh *mesh, const uint32_t *components, uint32_t com
 
 static void orient_components(Mesh *mesh, const uint32_t *components, uint32_t count, double *volumes, uint32_t *sizes)
 {
-    DVec3 lowest, highest;
-    bounds(mesh, &lowest, &highest);
-    const DVec3 centre = dvec3_scale(dvec3_add(lowest, highest), 0.5);
+    DVec3 bounds_min, bounds_max;
+    bounds(mesh, &bounds_min, &bounds_max);
+    const DVec3 centre = dvec3_scale(dvec3_add(bounds_min, bounds_max), 0.5);
     double total = 0.0;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         if (components[t] != UINT32_MAX) {

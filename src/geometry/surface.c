@@ -15,15 +15,15 @@ static double length3(const double v[3])
 
 SurfaceSize surface_size(const MoteVec3 *positions, const uint32_t *triangles, uint32_t triangle_count, double narrow)
 {
-    SurfaceSize size = {.lowest = {INFINITY, INFINITY, INFINITY}, .highest = {-INFINITY, -INFINITY, -INFINITY}};
+    SurfaceSize size = {.bounds_min = {INFINITY, INFINITY, INFINITY}, .bounds_max = {-INFINITY, -INFINITY, -INFINITY}};
     for (uint32_t t = 0; t < triangle_count; t++) {
         double corner[3][3], side[3][3], longest = 0.0;
         for (int k = 0; k < 3; k++) {
             const MoteVec3 p = positions[triangles[3 * (size_t)t + (size_t)k]];
             corner[k][0] = p.x, corner[k][1] = p.y, corner[k][2] = p.z;
             for (int axis = 0; axis < 3; axis++) {
-                size.lowest[axis] = fmin(size.lowest[axis], corner[k][axis]);
-                size.highest[axis] = fmax(size.highest[axis], corner[k][axis]);
+                size.bounds_min[axis] = fmin(size.bounds_min[axis], corner[k][axis]);
+                size.bounds_max[axis] = fmax(size.bounds_max[axis], corner[k][axis]);
             }
         }
         for (int k = 0; k < 3; k++) {

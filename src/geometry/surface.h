@@ -6,9 +6,9 @@
 #include "mote.h"
 
 typedef struct SurfaceSize {
-    double lowest[3], highest[3]; // m, of the vertices that triangles use
-    double area;                  // m^2
-    double slivers;               // m, length of the triangles that are long and narrower than `narrow`
+    double bounds_min[3], bounds_max[3]; // m, of the vertices that triangles use
+    double area;                         // m^2
+    double slivers;                      // m, length of the triangles that are long and narrower than `narrow`
 } SurfaceSize;
 SurfaceSize surface_size(const MoteVec3 *positions, const uint32_t *triangles, uint32_t triangle_count, double narrow);
 

@@ -10,7 +10,7 @@ enum { LEAF_TRIANGLES = 4, STACK = 64 };
 static const double FAR = 2.0; // a node is a dipole from this many times its radius away; the error falls with its cube
 
 typedef struct TreeNode {
-    float lowest[3], highest[3];
+    float bounds_min[3], bounds_max[3];
     uint32_t first, count; // triangles of a leaf; count 0: an inner node, whose children are `first` and first + 1
     // The dipole of all triangles below.
     double radius; // of a ball about `centre` that holds them
@@ -86,7 +86,7 @@ static void corners_of(const Mesh *mesh, uint32_t triangle, DVec3 corner[3])
 
 static void enclose(const TriangleTree *tree, TreeNode *node, uint32_t first, uint32_t count)
 {
-    DVec3 lowest = {INFINITY, INFINITY, INFINITY}, highest = {-INFINITY, -INFINITY, -INFINITY};
+    DVec3 bounds_min = {INFINITY, INFINITY, INFINITY}, bounds_max = {-INFINITY, -INFINITY, -INFINITY};
     DVec3 sum = {0, 0, 0};
     double area = 0.0;
     node->area_normal = dvec3(0, 0, 0);
@@ -94,8 +94,8 @@ static void enclose(const TriangleTree *tree, TreeNode *node, uint32_t first, ui
         DVec3 corner[3];
         corners_of(tree->mesh, tree->order[i], corner);
         for (uint32_t k = 0; k < 3; k++) {
-            lowest = dvec3_min(lowest, corner[k]);
-            highest = dvec3_max(highest, corner[k]);
+            bounds_min = dvec3_min(bounds_min, corner[k]);
+            bounds_max = dvec3_max(bounds_max, corner[k]);
         }
         const DVec3 normal = dvec3_scale(triangle_cross(tree->mesh, tree->order[i]), 0.5);
         const double a = dvec3_length(normal);
@@ -103,12 +103,12 @@ static void enclose(const TriangleTree *tree, TreeNode *node, uint32_t first, ui
         sum = dvec3_add(sum, dvec3_scale(dvec3_add(corner[0], dvec3_add(corner[1], corner[2])), a / 3.0));
         area += a;
     }
-    node->centre = area > 0.0 ? dvec3_scale(sum, 1.0 / area) : dvec3_scale(dvec3_add(lowest, highest), 0.5);
-    const DVec3 reach = dvec3_max(dvec3_sub(highest, node->centre), dvec3_sub(node->centre, lowest));
+    node->centre = area > 0.0 ? dvec3_scale(sum, 1.0 / area) : dvec3_scale(dvec3_add(bounds_min, bounds_max), 0.5);
+    const DVec3 reach = dvec3_max(dvec3_sub(bounds_max, node->centre), dvec3_sub(node->centre, bounds_min));
     node->radius = dvec3_length(reach);
-    const DVec3 bounds[2] = {lowest, highest};
+    const DVec3 bounds[2] = {bounds_min, bounds_max};
     for (uint32_t k = 0; k < 2; k++) {
-        float *side = k == 0 ? node->lowest : node->highest; // floats were the corners: nothing is rounded
+        float *side = k == 0 ? node->bounds_min : node->bounds_max; // floats were the corners: nothing is rounded
         side[0] = (float)bounds[k].x;
         side[1] = (float)bounds[k].y;
         side[2] = (float)bounds[k].z;
@@ -136,7 +136,8 @@ static void build(TriangleTree *tree, float *keys[3])
         }
         uint32_t axis = 0;
         for (uint32_t k = 1; k < 3; k++) {
-            axis = node->highest[k] - node->lowest[k] > node->highest[axis] - node->lowest[axis] ? k : axis;
+            axis =
+                node->bounds_max[k] - node->bounds_min[k] > node->bounds_max[axis] - node->bounds_min[axis] ? k : axis;
         }
         const uint32_t half = range.count / 2;
         select_nth(tree->order + range.first, keys[axis], range.count, half);
@@ -235,9 +236,9 @@ static DVec3 nearest_in_triangle(const DVec3 corner[3], DVec3 p, double weights[
 
 static double squared_distance_to_box(const TreeNode *node, DVec3 p)
 {
-    const double x = fmax(0.0, fmax(node->lowest[0] - p.x, p.x - node->highest[0]));
-    const double y = fmax(0.0, fmax(node->lowest[1] - p.y, p.y - node->highest[1]));
-    const double z = fmax(0.0, fmax(node->lowest[2] - p.z, p.z - node->highest[2]));
+    const double x = fmax(0.0, fmax(node->bounds_min[0] - p.x, p.x - node->bounds_max[0]));
+    const double y = fmax(0.0, fmax(node->bounds_min[1] - p.y, p.y - node->bounds_max[1]));
+    const double z = fmax(0.0, fmax(node->bounds_min[2] - p.z, p.z - node->bounds_max[2]));
     return x * x + y * y + z * z;
 }
 

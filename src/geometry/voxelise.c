@@ -189,7 +189,8 @@ static MoteResult solid_make(const Mesh *mesh, double spacing, Solid *out)
     }
     if (result == MOTE_OK) {
         result = mesh_report(&out->mesh, &out->report);
-        out->touching = 1e-6 * dvec3_length(dvec3_sub(dvec3_from(out->report.highest), dvec3_from(out->report.lowest)));
+        out->touching =
+            1e-6 * dvec3_length(dvec3_sub(dvec3_from(out->report.bounds_max), dvec3_from(out->report.bounds_min)));
     }
     if (result == MOTE_OK) {
         result = triangle_tree_create(&out->mesh, &out->tree);
@@ -307,7 +308,7 @@ static MoteResult lattice_make(const Solid *solid, const VoxelOptions *options, 
     const MeshReport report = solid->report;
     const double spacing = options->spacing;
     const uint32_t limit = options->limit > 0 ? options->limit : DEFAULT_LIMIT;
-    const DVec3 size = dvec3_sub(dvec3_from(report.highest), dvec3_from(report.lowest));
+    const DVec3 size = dvec3_sub(dvec3_from(report.bounds_max), dvec3_from(report.bounds_min));
     const DVec3 cells = {fmax(1.0, round(size.x / spacing)), fmax(1.0, round(size.y / spacing)),
                          fmax(1.0, round(size.z / spacing))};
     // A shell is at least one layer of the surface; a solid has its volume. Overlaps count twice in both: generous.
@@ -321,7 +322,7 @@ static MoteResult lattice_make(const Solid *solid, const VoxelOptions *options, 
                          "most %u; a spacing of %.3g m would do",
                          spacing, few, size.x, size.y, size.z, limit, larger);
     }
-    const DVec3 centre = dvec3_scale(dvec3_add(dvec3_from(report.lowest), dvec3_from(report.highest)), 0.5);
+    const DVec3 centre = dvec3_scale(dvec3_add(dvec3_from(report.bounds_min), dvec3_from(report.bounds_max)), 0.5);
     out->spacing = spacing;
     out->nx = (uint32_t)cells.x;
     out->ny = (uint32_t)cells.y;
@@ -445,7 +446,7 @@ MoteResult voxelise(const Mesh *mesh, const VoxelOptions *options, VoxelBody *ou
     if (result != MOTE_OK) {
         return result;
     }
-    const DVec3 size = dvec3_sub(dvec3_from(solid.report.highest), dvec3_from(solid.report.lowest));
+    const DVec3 size = dvec3_sub(dvec3_from(solid.report.bounds_max), dvec3_from(solid.report.bounds_min));
     result = fill(&solid, options, out);
     // Nothing fits: find a spacing at which something does, for the message.
     VoxelOptions finer = *options;

@@ -7,24 +7,25 @@
 enum { WEIGHT_BITS = 7, WEIGHT_ONE = 1 << WEIGHT_BITS }; // two weights and a byte fit into 22 bits
 
 // Where a pixel of the larger side looks: between pixel `first` and the next one of the smaller side.
-typedef struct Between {
+typedef struct Interpolation {
     uint32_t first, next;
     uint32_t weight; // of the next, of WEIGHT_ONE
-} Between;
+} Interpolation;
 
-static Between between_at(uint32_t at, uint32_t from, uint32_t to)
+static Interpolation interpolation_at(uint32_t at, uint32_t from, uint32_t to)
 {
     const double place = ((double)at + 0.5) * (double)from / (double)to - 0.5; // centres over centres
     const double inside = place > 0.0 ? place : 0.0;
     const uint32_t whole = (uint32_t)inside;
     const uint32_t first = whole < from ? whole : from - 1;
-    return (Between){first, first + 1 < from ? first + 1 : first, (uint32_t)((inside - (double)first) * WEIGHT_ONE)};
+    return (Interpolation){first, first + 1 < from ? first + 1 : first,
+                           (uint32_t)((inside - (double)first) * WEIGHT_ONE)};
 }
 
 MoteResult image_stretch(uint32_t width, uint32_t height, const uint8_t *pixels, uint32_t new_width,
                          uint32_t new_height, uint8_t *out)
 {
-    Between *columns = malloc(new_width * sizeof *columns);
+    Interpolation *columns = malloc(new_width * sizeof *columns);
     uint16_t *row = malloc((size_t)width * 4 * sizeof *row); // two rows of the picture, weighed
     if (columns == NULL || row == NULL) {
         free(columns);
@@ -32,10 +33,10 @@ MoteResult image_stretch(uint32_t width, uint32_t height, const uint8_t *pixels,
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for a picture of %u pixels in a row", new_width);
     }
     for (uint32_t x = 0; x < new_width; x++) {
-        columns[x] = between_at(x, width, new_width);
+        columns[x] = interpolation_at(x, width, new_width);
     }
     for (uint32_t y = 0; y < new_height; y++) {
-        const Between rows = between_at(y, height, new_height);
+        const Interpolation rows = interpolation_at(y, height, new_height);
         const uint8_t *upper = pixels + (size_t)rows.first * width * 4, *lower = pixels + (size_t)rows.next * width * 4;
         for (size_t i = 0; i < (size_t)width * 4; i++) {
             row[i] = (uint16_t)(upper[i] * (WEIGHT_ONE - rows.weight) + lower[i] * rows.weight);

@@ -20,7 +20,7 @@
 #define MEMBER_FACES  4u    // what a particle knows of its body's surface: the distance, and up to three planes
 #define CLUSTER_RIGID 1u    // flag: the only cluster of a body that keeps its shape exactly
 #define NO_FIELD      1e30f // signed distance of a particle that is a plain sphere
-#define FAR_AWAY      1e30f // m, from the nearest of no shapes
+#define FAR_AWAY      1e30f // m, from the nearest of no colliders
 
 // The kinds of forces, and how many there are.
 #if defined(VULKAN)
@@ -40,62 +40,62 @@ enum {
 };
 #endif
 
-#define COUNTER_REMOVED         0u // particles that got KEY_REMOVED, and places that had none any more
-#define COUNTER_UNHEALTHY       1u // particles whose position was not finite after the solve
-#define COUNTER_UNHEALTHY_ID    2u // the largest id among them, plus one
-#define COUNTER_NEIGHBOURS_MAX  3u
-#define COUNTER_UNHEALTHY_SHAPE 4u // the last dynamic shape with a pose that is not finite, plus one
-#define COUNTER_HALTED          5u // why kernels do nothing: 1 and the GUESS_* that was wrong; 0: they do
-#define COUNTER_STEPS           6u // steps begun since the host last looked, without the first
-#define COUNTER_CELLS           7u
-#define COUNTER_BLOCKS          8u  // of all neighbour lists
-#define COUNTER_ESCAPED         9u  // particles outside the bounds after the last step
-#define COUNTER_ESCAPED_ID      10u // the largest id among them, plus one
-#define COUNTER_SQUEEZED        11u // particles that shapes pushed to and fro in the last step: between two that overlap
-#define COUNTER_SQUEEZED_ID     12u // the largest id among them, plus one
-#define COUNTER_SPAWNED         13u // particles made since the host last looked
-#define COUNTER_SPAWNS          14u // particles that the last step was to make
-#define COUNTER_LIMIT           15u
+#define COUNTER_REMOVED            0u // particles that got KEY_REMOVED, and dead slots
+#define COUNTER_UNHEALTHY          1u // particles whose position was not finite after the solve
+#define COUNTER_UNHEALTHY_ID       2u // the largest id among them, plus one
+#define COUNTER_NEIGHBOURS_MAX     3u
+#define COUNTER_UNHEALTHY_COLLIDER 4u // the last dynamic collider with a pose that is not finite, plus one
+#define COUNTER_ABORTED            5u // why kernels do nothing: 1 and the SPECULATION_* that was wrong; 0: they do
+#define COUNTER_STEPS              6u // steps begun since the host last looked, without the first
+#define COUNTER_CELLS              7u
+#define COUNTER_BLOCKS             8u  // of all neighbour lists
+#define COUNTER_ESCAPED            9u  // particles outside the bounds after the last step
+#define COUNTER_ESCAPED_ID         10u // the largest id among them, plus one
+#define COUNTER_SQUEEZED           11u // particles that colliders pushed to and fro in the last step: between two that overlap
+#define COUNTER_SQUEEZED_ID        12u // the largest id among them, plus one
+#define COUNTER_SPAWNED            13u // particles made since the host last looked
+#define COUNTER_SPAWNS             14u // particles that the last step was to make
+#define COUNTER_LIMIT              15u
 // Behind the counters, and not cleared with them; all but the last are floats, J.
 #define WATCH_DEFICIT 15u // lost in the last second or so, and may come back
 #define WATCH_GAINED  16u // gained beyond that in the last second or so
 #define WATCH_ENERGY  17u // of all particles: what gains are compared with
-#define WATCH_GAINER  18u // id of the fastest particle where energy was gained last; NONE: by shapes that have a mass
+#define WATCH_GAINER  18u // id of the fastest particle where energy was gained last; NONE: by dynamic colliders
 #define COUNTER_ALL   19u
 #define WATCH_CHUNK   256u // particles, or sums of them, that one invocation sums up
 
-// What the host guesses before the device knows.
-#define GUESS_CELLS  0u // that there are cells, and no more than cell_count,
-#define GUESS_BLOCKS 1u // that there are no more than block_limit blocks of lists,
-#define GUESS_HEALTH 2u // that nothing went wrong in the step before,
-#define GUESS_SPAWNS 3u // and that there are dead slots for all new particles
+// What the host speculates on before the device knows.
+#define SPECULATION_CELLS  0u // that there are cells, and no more than cell_count,
+#define SPECULATION_BLOCKS 1u // that there are no more than block_limit blocks of lists,
+#define SPECULATION_HEALTH 2u // that nothing went wrong in the step before,
+#define SPECULATION_SPAWNS 3u // and that there are dead slots for all new particles
 
-// What a world surely does not have, so that kernels may be compiled without it (MAY_HAVE).
-#define WITHOUT_SOLIDS    1u   // particles that are not liquid
-#define WITHOUT_DYNAMICS  2u   // shapes that have a mass
-#define WITHOUT_FIELDS    4u   // shapes that are fields,
-#define WITHOUT_HULLS     8u   // hulls,
-#define WITHOUT_OBSTACLES 16u  // or anything else than planes and containers
-#define WITHOUT_BOUNCES   32u  // speed that is given back, or taken by friction, where particles meet shapes
-#define WITHOUT_MIXTURES  64u  // particles that are lighter than some liquid
-#define WITHOUT_LIQUIDS   128u // liquids with parameters of their own
+// What a world surely does not have, so that kernels may be compiled without it (HAS_FEATURE).
+#define LACKS_SOLIDS    1u   // particles that are not liquid
+#define LACKS_DYNAMICS  2u   // dynamic colliders
+#define LACKS_FIELDS    4u   // colliders that are fields,
+#define LACKS_HULLS     8u   // hulls,
+#define LACKS_OBSTACLES 16u  // or anything else than planes and containers
+#define LACKS_BOUNCES   32u  // speed that is given back, or taken by friction, where particles meet colliders
+#define LACKS_MIXTURES  64u  // particles that are lighter than some liquid
+#define LACKS_LIQUIDS   128u // liquids with parameters of their own
 
-#define PUSH_SLOTS 2u   // dynamic shapes that can push one particle in an iteration, and get momentum from it
-#define PUSH_CHUNK 256u // particles whose pushes one invocation sums up
+#define IMPULSE_SLOTS 2u   // dynamic colliders that can push one particle in an iteration, and get momentum from it
+#define IMPULSE_CHUNK 256u // particles whose impulses one invocation sums up
 
-#define SHAPE_PLANE   0u // MOTE_SHAPE_*
-#define SHAPE_BOX     1u
-#define SHAPE_SPHERE  2u
-#define SHAPE_CAPSULE 3u
-#define SHAPE_HULL    4u
-#define SHAPE_FIELD   5u
+#define COLLIDER_PLANE   0u // MOTE_COLLIDER_*
+#define COLLIDER_BOX     1u
+#define COLLIDER_SPHERE  2u
+#define COLLIDER_CAPSULE 3u
+#define COLLIDER_HULL    4u
+#define COLLIDER_FIELD   5u
 
-// A MoteShape as kernels read it. Each vec4 starts at a multiple of 16 bytes: scalar layout and C agree.
-STRUCT(Shape)
+// A MoteCollider as kernels read it. Each vec4 starts at a multiple of 16 bytes: scalar layout and C agree.
+STRUCT(Collider)
 {
     vec4 rotation;       // at the end of the step
     vec3 position;       // m
-    uint kind;           // SHAPE_*
+    uint kind;           // COLLIDER_*
     vec4 start_rotation; // at its beginning
     vec3 start_position; // m
     uint inside_out;     // 1: a container
@@ -137,11 +137,11 @@ STRUCT(Cluster)
 {
     vec3 inertia_diagonal; // kg m^2
     float mass;            // kg
-    vec3 inertia_rest;
+    vec3 inertia_offdiagonal;
     float radius;          // m, of its farthest particle
     vec3 inverse_diagonal; // pseudo-inverse of the inertia: no response about an axis that has none
-    float pull;            // share of the deformation that an iteration takes back
-    vec3 inverse_rest;
+    float stiffness;       // share of the deformation that an iteration takes back
+    vec3 inverse_offdiagonal;
     float yield;      // m, deformation that does not stay; 0 is no plasticity
     float creep;      // 1/s
     float limit;      // m, deformation that ends a particle's distance field
@@ -153,20 +153,20 @@ STRUCT(Cluster)
     uint body;
 };
 
-// The motion of a rigid cluster or a dynamic shape through the step.
+// The motion of a rigid cluster or a dynamic collider through the step.
 STRUCT(Motion)
 {
     vec4 start_rotation;
-    vec4 aim_rotation; // where it would go without constraints
-    vec3 start_centre; // m
-    uint asleep;       // 1: it stays at its start
-    vec3 aim_centre;   // m
-    float leaning;     // of a dynamic shape, 1: it touched another shape in the step
-    vec3 velocity;     // m/s
-    float energy;      // of a dynamic shape: J, kinetic, when the step began
-    vec3 momentum;     // angular, kg m^2/s
-    float work;        // of a dynamic shape: J, what shapes that users move have put into it in the step
-    vec3 spin;         // rad/s, at the end of the step
+    vec4 predicted_rotation; // where it would go without constraints
+    vec3 start_centre;       // m
+    uint asleep;             // 1: it stays at its start
+    vec3 predicted_centre;   // m
+    float in_contact;        // of a dynamic collider, 1: it touched another collider in the step
+    vec3 velocity;           // m/s
+    float energy;            // of a dynamic collider: J, kinetic, when the step began
+    vec3 angular_momentum;   // kg m^2/s
+    float work;              // of a dynamic collider: J, what colliders that users move have put into it in the step
+    vec3 angular_velocity;   // rad/s, at the end of the step
     float unused_3;
 };
 
@@ -177,9 +177,9 @@ STRUCT(Motion)
 // A MoteField as kernels read it; its parts begin at these words of field_words.
 STRUCT(Field)
 {
-    vec3 lowest;           // m, box of known distances in the field's frame
+    vec3 bounds_min;       // m, box of known distances in the field's frame
     float cells_per_metre; // 1/m
-    vec3 highest;          // m
+    vec3 bounds_max;       // m
     float outside;         // m, distance felt beyond the box
     vec3 origin;           // m, of voxel (0, 0, 0)
     float slope;           // of the distance away from the box: 1, or -1 for a container
@@ -234,7 +234,7 @@ STRUCT(ForceField)
     uint materials;        // a bit for each of the first 32 materials; 0: all
     uint group;            // or NONE: all
     uint id;               // or NONE: all
-    uint spares_colliders; // 1: colliders that have a mass do not feel it
+    uint spares_colliders; // 1: dynamic colliders do not feel it
     uint unused_1;
     uint unused_2;
     uint unused_3;
@@ -252,7 +252,7 @@ STRUCT(ForceField)
     };
 #include "data.def"
 
-layout(set = 0, binding = 0, scalar) uniform MoteView
+layout(set = 0, binding = 0, scalar) uniform SolverData
 {
 #define BUFFER(type, name, capacity, order, keep, render) type##_buffer name;
 #define EXTERNAL(type, name)                              type##_buffer name;
@@ -336,7 +336,7 @@ void store_one_uvec2(uvec2_buffer elements, uint index, uvec2 value)
 
 #else
 
-typedef struct MoteView {
+typedef struct SolverData {
 #define SHARED_BEGIN union {
 #define SHARED_END                                                                                                     \
     }                                                                                                                  \
@@ -346,7 +346,7 @@ typedef struct MoteView {
 #define EXTERNAL(type, name)                              type *name;
 #define PARAMETER_ROW(type, name)                         type name;
 #include "data.def"
-} MoteView;
+} SolverData;
 
 #endif
 

@@ -19,7 +19,7 @@
 #include "contact/particle_contacts.h"
 #include "contact/restitution.h"
 #include "contact/rolling.h"
-#include "contact/spins.h"
+#include "contact/rolling_update.h"
 #include "contact/stacking.h"
 #include "fluid/boundary_density.h"
 #include "fluid/density.h"

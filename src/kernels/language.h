@@ -3,8 +3,8 @@
 //
 // A kernel is a function of one index i. It reads and writes the view's buffers with LOAD and STORE and its
 // parameters with PARAMETER; LOAD_PAIR is two elements of 32 bits from an even index on. Helpers that need the view
-// take VIEW first and are called with VIEW_HERE. MAY_HAVE(what) is false where a kernel was compiled for worlds that
-// lack it (WITHOUT_* of data.h): a condition it is part of must be false there anyway. The subset: no pointers,
+// take VIEW first and are called with VIEW_HERE. HAS_FEATURE(what) is false where a kernel was compiled for worlds that
+// lack it (LACKS_* of data.h): a condition it is part of must be false there anyway. The subset: no pointers,
 // out-parameters, recursion, enum, sizeof, compound literals, swizzles or operators on vectors; explicit casts; f
 // suffixes; comparisons spelled out; integer atomics only. docs/adding-a-constraint.md has the rules and the reasons.
 #ifndef KERNEL_LANGUAGE_H
@@ -16,7 +16,7 @@
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-layout(constant_id = 1) const uint WITHOUT = 0u; // the view's `without`, for some kernels
+layout(constant_id = 1) const uint LACKED_FEATURES = 0u; // the view's `lacked_features`, for some kernels
 
 #define u64 uint64_t
 #define FUNCTION
@@ -29,7 +29,7 @@ layout(constant_id = 1) const uint WITHOUT = 0u; // the view's `without`, for so
 #define ATOMIC_MAX(buffer_name, index, value)           atomicMax(view.buffer_name.data[index], value)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomicCompSwap(view.buffer_name.data[index], expected, value)
 #define PARAMETER(name)                                 (view.name)
-#define MAY_HAVE(what)                                  ((WITHOUT & WITHOUT_##what) == 0u)
+#define HAS_FEATURE(what)                               ((LACKED_FEATURES & LACKS_##what) == 0u)
 #define VIEW
 #define VIEW_COMMA
 #define VIEW_HERE
@@ -59,14 +59,14 @@ typedef uint64_t u64;
 #define STRUCT(name)                                                                                                   \
     typedef struct name name;                                                                                          \
     struct name
-#define KERNEL(name)                     FUNCTION void name(const MoteView *view, uint i)
+#define KERNEL(name)                     FUNCTION void name(const SolverData *view, uint i)
 #define LOAD(buffer_name, index)         (view->buffer_name[index])
 #define STORE(buffer_name, index, value) (view->buffer_name[index] = (value))
 #define LOAD_PAIR(buffer_name, index)    uv2(view->buffer_name[index], view->buffer_name[(index) + 1u])
 #define PARAMETER(name)                  (view->name)
-#define MAY_HAVE(what)                   true
-#define VIEW                             const MoteView *view
-#define VIEW_COMMA                       const MoteView *view,
+#define HAS_FEATURE(what)                true
+#define VIEW                             const SolverData *view
+#define VIEW_COMMA                       const SolverData *view,
 #define VIEW_HERE                        view
 #define VIEW_HERE_COMMA                  view,
 #define F32(x)                           ((float)(x))

@@ -90,7 +90,7 @@ static double distance_of(const MeshRange *mesh, const Frame *frame, const MoteR
     const vec4 eye = frame->constants.eye;
     const MoteVec3 p = instance->pose.position;
     const bool skin = mesh->member_count > 0;
-    const MoteVec3 low = skin ? frame->solver.lowest : p, high = skin ? frame->solver.highest : p;
+    const MoteVec3 low = skin ? frame->solver.bounds_min : p, high = skin ? frame->solver.bounds_max : p;
     const double x = fmax(fmax(low.x - eye.x, eye.x - high.x), 0.0f),
                  y = fmax(fmax(low.y - eye.y, eye.y - high.y), 0.0f);
     const double z = fmax(fmax(low.z - eye.z, eye.z - high.z), 0.0f);
@@ -160,7 +160,7 @@ static uint64_t fill(const MeshSet *set, const MoteRenderScene *scene, const Dra
 // ---- Buffers -----------------------------------------------------------------------------------------------
 
 // Marks the members that have a skin, also a hidden one.
-static MoteResult mark_dressed(Device *device, const MeshSet *set, Frame *frame, Bodies *bodies)
+static MoteResult mark_members_with_mesh(Device *device, const MeshSet *set, Frame *frame, Bodies *bodies)
 {
     const MoteRenderScene *scene = frame->scene;
     bool any = false;
@@ -171,11 +171,11 @@ static MoteResult mark_dressed(Device *device, const MeshSet *set, Frame *frame,
         return MOTE_OK;
     }
     const size_t bytes = frame->solver.member_count * sizeof(uint32_t);
-    const MoteResult result = buffer_reserve(device, "dressed", BUFFER_UPLOAD, bytes, &bodies->dressed);
+    const MoteResult result = buffer_reserve(device, "has_mesh", BUFFER_UPLOAD, bytes, &bodies->has_mesh);
     if (result != MOTE_OK) {
         return result;
     }
-    uint32_t *marks = bodies->dressed.mapped;
+    uint32_t *marks = bodies->has_mesh.mapped;
     memset(marks, 0, bytes);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const MoteRenderInstance *instance = &scene->instances[i];
@@ -183,9 +183,9 @@ static MoteResult mark_dressed(Device *device, const MeshSet *set, Frame *frame,
             marks[instance->member_offset + m] = 1;
         }
     }
-    buffer_flush(device, &bodies->dressed);
-    frame->constants.dressed = bodies->dressed.address;
-    frame->constants.dressed_count = frame->solver.member_count;
+    buffer_flush(device, &bodies->has_mesh);
+    frame->constants.has_mesh = bodies->has_mesh.address;
+    frame->constants.has_mesh_count = frame->solver.member_count;
     return MOTE_OK;
 }
 
@@ -235,7 +235,7 @@ MoteResult bodies_prepare(Device *device, const MeshSet *set, Frame *frame, Bodi
         result = reserve_vertices(device, vertices, bodies);
     }
     free(drawn);
-    result = result == MOTE_OK ? mark_dressed(device, set, frame, bodies) : result;
+    result = result == MOTE_OK ? mark_members_with_mesh(device, set, frame, bodies) : result;
     FrameConstants *c = &frame->constants;
     c->instances = bodies->instances.address;
     c->body_vertices = bodies->vertices.address;
@@ -248,7 +248,7 @@ void bodies_destroy(Device *device, Bodies *bodies)
 {
     buffer_destroy(device, &bodies->instances);
     buffer_destroy(device, &bodies->vertices);
-    buffer_destroy(device, &bodies->dressed);
+    buffer_destroy(device, &bodies->has_mesh);
     free(bodies->draws);
     memset(bodies, 0, sizeof *bodies);
 }

@@ -14,7 +14,7 @@ typedef struct BodyDraw {
 typedef struct Bodies {
     Buffer instances; // MeshInstance, those that are drawn; mapped
     Buffer vertices;  // BodyVertex; the skin pass fills it
-    Buffer dressed;   // a uint a member; mapped
+    Buffer has_mesh;  // a uint a member; mapped
     BodyDraw *draws;
     uint32_t draw_count;
 } Bodies;

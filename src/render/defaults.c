@@ -8,9 +8,9 @@ MoteRendererOptions mote_default_renderer_options(void)
     return (MoteRendererOptions){.device = MOTE_DEVICE_AUTO, .splat = MOTE_SPLAT_AUTO};
 }
 
-MoteRenderShape mote_default_render_collider(void)
+MoteRenderCollider mote_default_render_collider(void)
 {
-    return (MoteRenderShape){.shape = mote_default_collider(), .look = MOTE_LOOK_SOLID};
+    return (MoteRenderCollider){.collider = mote_default_collider(), .look = MOTE_LOOK_SOLID};
 }
 
 MoteRenderMesh mote_default_render_mesh(void)

@@ -274,12 +274,12 @@ static MoteResult check_scene(const MoteRenderScene *scene)
                          "smoothing %u and a sky of kind %u, expected a MoteSmoothing and a MoteSkyKind",
                          scene->liquid.smoothing, scene->sky.kind);
     }
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        const MoteRenderShape *shape = &scene->shapes[i];
-        if (shape->look > MOTE_LOOK_HIDDEN || shape->shape.kind > MOTE_SHAPE_FIELD) {
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        const MoteRenderCollider *collider = &scene->colliders[i];
+        if (collider->look > MOTE_LOOK_HIDDEN || collider->collider.kind > MOTE_COLLIDER_FIELD) {
             return mote_fail(MOTE_ERROR_INPUT,
-                             "shape %u has look %u and kind %u, expected a MoteLook and a MoteShapeKind", i,
-                             shape->look, shape->shape.kind);
+                             "shape %u has look %u and kind %u, expected a MoteLook and a MoteColliderKind", i,
+                             collider->look, collider->collider.kind);
         }
     }
     for (uint32_t i = 0; i < scene->instance_count; i++) {

@@ -84,7 +84,7 @@ static void set_camera(FrameConstants *c, const MoteCamera *camera, uint32_t wid
 static void set_liquid(FrameConstants *c, const MoteLiquidLook *look, const Frame *frame)
 {
     c->spacing = frame->solver.spacing;
-    c->support = frame->solver.support;
+    c->smoothing_radius = frame->solver.smoothing_radius;
     c->liquid_shadow = look->shadow;
 }
 
@@ -96,7 +96,7 @@ static void set_sky_and_ground(FrameConstants *c, const MoteRenderScene *scene)
     const DVec3 sun = {cos(elevation) * sin(azimuth), sin(elevation), cos(elevation) * cos(azimuth)};
     c->sun_direction = packed(sun, tan(0.5 * sky->sun_size * (pi / 180.0)));
     c->sun_radiance = packed_color(sky->sun_color, sky->sun_brightness, 0.0f);
-    c->sky_turn = (float)(sky->image_turn * (pi / 180.0));
+    c->sky_turn = (float)(sky->image_rotation * (pi / 180.0));
     c->sky_kind = sky->kind;
     c->ground_color = packed_color(scene->ground.color, 1.0f, scene->ground.height);
     c->ground_centre = packed_color(scene->camera.target, 1.0f, scene->ground.fade);
@@ -192,9 +192,9 @@ static void set_samples(MoteRenderer *renderer)
     const bool several = frame->view == VIEW_liquid && frame->picture->samples == 1 && !frame->picture->layers;
     frame->samples = several ? mote_renderer_multisampling(renderer, scene->picture.multisampling) : 1;
     frame->edges |= frame->constants.has_bodies != 0 ? EDGES_SOLIDS | EDGES_BODIES : 0;
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        frame->edges |= scene->shapes[i].look == MOTE_LOOK_SOLID ? EDGES_SOLIDS : 0;
-        frame->edges |= scene->shapes[i].look == MOTE_LOOK_GLASS ? EDGES_GLASS : 0;
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        frame->edges |= scene->colliders[i].look == MOTE_LOOK_SOLID ? EDGES_SOLIDS : 0;
+        frame->edges |= scene->colliders[i].look == MOTE_LOOK_GLASS ? EDGES_GLASS : 0;
     }
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         frame->edges |= scene->instances[i].look == MOTE_LOOK_GLASS ? EDGES_GLASS : 0;
@@ -202,15 +202,15 @@ static void set_samples(MoteRenderer *renderer)
     frame->scene_samples = (frame->edges & EDGES_SOLIDS) != 0 ? frame->samples : 1;
 }
 
-// The sun's maps: a square of the smallest size that holds the particles and the bounded shapes, seen along its light.
-// The size goes in steps and the centre by whole texels, so that shadows do not crawl while the liquid moves.
+// The sun's maps: a square of the smallest size that holds the particles and the bounded colliders, seen along its
+// light. The size goes in steps and the centre by whole texels, so that shadows do not crawl while the liquid moves.
 static void set_sun(FrameConstants *c, const Frame *frame, const MeshSet *meshes)
 {
     const MoteRenderScene *scene = frame->scene;
     DVec3 low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
     if (frame->solver.particle_count > 0) {
-        grow_box(&low, &high, frame->solver.lowest, frame->solid_reach);
-        grow_box(&low, &high, frame->solver.highest, frame->solid_reach);
+        grow_box(&low, &high, frame->solver.bounds_min, frame->solid_reach);
+        grow_box(&low, &high, frame->solver.bounds_max, frame->solid_reach);
     }
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const MoteRenderInstance *instance = &scene->instances[i];
@@ -219,12 +219,12 @@ static void set_sun(FrameConstants *c, const Frame *frame, const MeshSet *meshes
             grow_box(&low, &high, instance->pose.position, instance->scale * mesh->reach);
         }
     }
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        const MoteRenderShape *s = &scene->shapes[i];
-        const MoteVec3 h = s->shape.half_size;
-        const float reach = sqrtf(h.x * h.x + h.y * h.y + h.z * h.z) + s->shape.radius;
-        if (s->shape.kind != MOTE_SHAPE_PLANE && s->look == MOTE_LOOK_SOLID) {
-            grow_box(&low, &high, s->shape.to.position, reach);
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        const MoteRenderCollider *s = &scene->colliders[i];
+        const MoteVec3 h = s->collider.half_size;
+        const float reach = sqrtf(h.x * h.x + h.y * h.y + h.z * h.z) + s->collider.radius;
+        if (s->collider.kind != MOTE_COLLIDER_PLANE && s->look == MOTE_LOOK_SOLID) {
+            grow_box(&low, &high, s->collider.to.position, reach);
         }
     }
     if (!(low.x <= high.x)) {
@@ -234,7 +234,7 @@ static void set_sun(FrameConstants *c, const Frame *frame, const MeshSet *meshes
     const DVec3 size = dvec3_combine(0.5, high, -0.5, low);
     const double wanted = fmax(sqrt(dvec3_dot(size, size)), 1e-3) * 1.05;
     const double reach = exp2(ceil(4.0 * log2(wanted)) / 4.0);
-    const double texel = 2.0 * reach / LIGHT_SIZE; // of the coarser map
+    const double texel = 2.0 * reach / LIQUID_SHADOW_SIZE; // of the coarser map
 
     const DVec3 sun = {c->sun_direction.x, c->sun_direction.y, c->sun_direction.z};
     const DVec3 side = dvec3_normalize(dvec3_cross(dvec3(0, 1, 0), sun), 1e-12, dvec3(1, 0, 0));

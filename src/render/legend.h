@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // legend.h - what a debug view's colours mean: a title and perhaps a bar with numbers, painted by the host into a small
-// panel that finish.comp lays over the picture's lower left corner.
+// panel that antialias.comp lays over the picture's lower left corner.
 #ifndef MOTE_RENDER_LEGEND_H
 #define MOTE_RENDER_LEGEND_H
 

@@ -160,8 +160,8 @@ void buffer_flush(Device *device, Buffer *buffer)
 
 // ---- Images ------------------------------------------------------------------------------------------------
 
-MoteResult picture_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
-                          uint32_t samples, VkImageUsageFlags usage, Picture *out)
+MoteResult device_image_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
+                               uint32_t samples, VkImageUsageFlags usage, DeviceImage *out)
 {
     memset(out, 0, sizeof *out);
     const bool depth = format == VK_FORMAT_D32_SFLOAT;
@@ -186,7 +186,7 @@ MoteResult picture_create(Device *device, const char *name, VkFormat format, uin
         result = MADE(vkCreateImageView(device->handle, &view, NULL, &out->view), &out->view);
     }
     if (result != VK_SUCCESS) {
-        picture_destroy(device, out);
+        device_image_destroy(device, out);
         char what[160];
         snprintf(what, sizeof what, "an image of %u x %u pixels for %.80s", width, height, name);
         return device_fail(result, what);
@@ -199,7 +199,7 @@ MoteResult picture_create(Device *device, const char *name, VkFormat format, uin
     return MOTE_OK;
 }
 
-void picture_destroy(Device *device, Picture *picture)
+void device_image_destroy(Device *device, DeviceImage *picture)
 {
     if (picture->view != VK_NULL_HANDLE) {
         vkDestroyImageView(device->handle, picture->view, NULL);

@@ -34,18 +34,18 @@ void buffer_destroy(Device *device, Buffer *buffer); // an empty struct is fine
 void buffer_invalidate(Device *device, Buffer *buffer);
 void buffer_flush(Device *device, Buffer *buffer);
 
-typedef struct Picture {
+typedef struct DeviceImage {
     VkImage handle;
     VmaAllocation allocation;
     VkImageView view;
     VkFormat format;
     uint32_t width, height;
-} Picture;
+} DeviceImage;
 
 // A 2D image in VK_IMAGE_LAYOUT_UNDEFINED, without mip levels. `samples` a pixel: a power of two that the device has.
-MoteResult picture_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
-                          uint32_t samples, VkImageUsageFlags usage, Picture *out);
-void picture_destroy(Device *device, Picture *picture); // an empty struct is fine
+MoteResult device_image_create(Device *device, const char *name, VkFormat format, uint32_t width, uint32_t height,
+                               uint32_t samples, VkImageUsageFlags usage, DeviceImage *out);
+void device_image_destroy(Device *device, DeviceImage *picture); // an empty struct is fine
 
 // Bytes of all buffers and images that were allocated for `device` and not destroyed.
 uint64_t memory_in_use(Device *device);

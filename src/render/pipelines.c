@@ -249,7 +249,7 @@ void pass_attachment_barrier(VkCommandBuffer commands)
     vkCmdPipelineBarrier2(commands, &dependency);
 }
 
-static VkRenderingAttachmentInfo attachment(const Picture *picture, bool clear)
+static VkRenderingAttachmentInfo attachment(const DeviceImage *picture, bool clear)
 {
     return (VkRenderingAttachmentInfo){.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
                                        .imageView = picture != NULL ? picture->view : VK_NULL_HANDLE,
@@ -260,7 +260,7 @@ static VkRenderingAttachmentInfo attachment(const Picture *picture, bool clear)
 
 void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets)
 {
-    const Picture *size = targets->color != NULL ? targets->color : targets->depth;
+    const DeviceImage *size = targets->color != NULL ? targets->color : targets->depth;
     VkRenderingAttachmentInfo colors[2] = {attachment(targets->color, targets->clear_color != NULL),
                                            attachment(targets->color2, targets->clear_color != NULL)};
     VkRenderingAttachmentInfo depth = attachment(targets->depth, targets->clear_depth != NULL);

@@ -12,7 +12,7 @@
 
 // ---- The tables as data ------------------------------------------------------------------------------------
 
-typedef enum ImageSize { SIZE_FULL, SIZE_HALF, SIZE_SUN, SIZE_LIGHT, SIZE_SKY, SIZE_SAMPLES } ImageSize;
+typedef enum ImageSize { SIZE_FULL, SIZE_HALF, SIZE_SUN, SIZE_LIQUID_SHADOW, SIZE_SKY, SIZE_SAMPLES } ImageSize;
 enum {
     USAGE_ALL = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
     USAGE_STORED = USAGE_ALL | VK_IMAGE_USAGE_STORAGE_BIT,
@@ -73,7 +73,7 @@ static MoteResult enter_general_layout(MoteRenderer *renderer)
 static void destroy_images(MoteRenderer *renderer)
 {
     for (uint32_t i = 0; i < IMAGE_COUNT; i++) {
-        picture_destroy(&renderer->device, &renderer->images[i]);
+        device_image_destroy(&renderer->device, &renderer->images[i]);
     }
     renderer->width = renderer->height = 0;
     renderer->has_picture = renderer->has_layers = false;
@@ -93,7 +93,7 @@ static VkExtent2D image_extent(const ImageRow *row, const ImageScale *scale)
                                 [SIZE_SAMPLES] = (row->edges & scale->edges) != 0 ? full : none,
                                 [SIZE_HALF] = {(width + 1) / 2, (height + 1) / 2},
                                 [SIZE_SUN] = {SUN_SIZE, SUN_SIZE},
-                                [SIZE_LIGHT] = {LIGHT_SIZE, LIGHT_SIZE},
+                                [SIZE_LIQUID_SHADOW] = {LIQUID_SHADOW_SIZE, LIQUID_SHADOW_SIZE},
                                 [SIZE_SKY] = {SKY_WIDTH, SKY_HEIGHT}};
     return sizes[row->size];
 }
@@ -165,8 +165,8 @@ MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t heig
     for (uint32_t i = 0; i < IMAGE_COUNT && result == MOTE_OK; i++) {
         const ImageRow *row = &image_rows[i];
         const VkExtent2D size = image_extent(row, &scale);
-        result = picture_create(&renderer->device, row->name, row->format, size.width, size.height,
-                                image_samples(row, &scale), row->usage, &renderer->images[i]);
+        result = device_image_create(&renderer->device, row->name, row->format, size.width, size.height,
+                                     image_samples(row, &scale), row->usage, &renderer->images[i]);
     }
     if (result == MOTE_OK) {
         result =

@@ -5,7 +5,7 @@
 
 #include "render/bodies.h"
 #include "render/interop.h"
-#include "render/shape_mesh.h"
+#include "render/primitive_mesh.h"
 #include "render_shared.h"
 
 typedef struct Material Material;
@@ -39,7 +39,7 @@ typedef enum SamplerId {
 enum { EDGES_SOLIDS = 1, EDGES_BODIES = 2, EDGES_GLASS = 4 };
 enum { USUAL_SAMPLES = 4 }; // a pixel: what passes make their pipelines for until a picture wants others
 enum { SKY_WIDTH = 512, SKY_HEIGHT = 256 };
-enum { SUN_SIZE = 1024, LIGHT_SIZE = 256 }; // texels a side of the sun's maps of solids and of liquid
+enum { SUN_SIZE = 1024, LIQUID_SHADOW_SIZE = 256 }; // texels a side of the sun's maps of solids and of liquid
 
 typedef enum PassId {
 #define PASS_ROW(name, work, when, accesses) PASS_##name,
@@ -80,7 +80,7 @@ struct MoteRenderer {
     MoteRendererOptions options;
     bool compute_splat; // else quads
 
-    Picture images[IMAGE_COUNT];
+    DeviceImage images[IMAGE_COUNT];
     uint64_t image_sets;    // how many times they were made
     uint32_t width, height; // of the images; 0 before the first picture
     uint32_t samples;       // a pixel of those images that can have several
@@ -103,7 +103,7 @@ struct MoteRenderer {
     bool ran[PASS_COUNT]; // the passes of the sample that was submitted last
     uint64_t pictures;    // drawn to their end
 
-    ShapeBuffers shapes;        // of the colliders; the shadow pass's
+    PrimitiveBuffers colliders; // of the colliders; the shadow pass's
     MeshSet meshes;             // of mote_renderer_set_meshes
     Bodies bodies;              // the frame's instances of them
     void *states[PASS_COUNT];   // each pass's own
@@ -177,7 +177,7 @@ void pass_before_transfer_barrier(VkCommandBuffer commands);
 void pass_attachment_barrier(VkCommandBuffer commands);
 // Begins rendering to these images; any may be NULL. Clear values NULL: what is there is loaded.
 typedef struct RenderTargets {
-    const Picture *color, *color2, *depth;
+    const DeviceImage *color, *color2, *depth;
     const VkClearColorValue *clear_color; // of both
     const float *clear_depth;
     const VkRect2D *area; // that is drawn to; NULL is all of it, which is what is cleared in any case

@@ -202,8 +202,8 @@ static uint32_t collider_instances(const MoteSimulation *simulation, MoteRenderI
         if (simulation->look.collider_rows[i] == MOTE_NONE || simulation->look.states[i].id.generation == 0) {
             continue; // no mesh, or removed
         }
-        const bool container =
-            collider->inside_out || (collider->shape == MOTE_SHAPE_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
+        const bool container = collider->inside_out ||
+                               (collider->shape == MOTE_COLLIDER_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
         const uint32_t automatic = container ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
         instances[count++] = (MoteRenderInstance){
             .mesh = simulation->look.collider_rows[i],

@@ -60,23 +60,23 @@ MoteVec3 scene_rotate(MoteQuaternion q, MoteVec3 v)
     };
 }
 
-// ---- Shapes ----
+// ---- Colliders ----
 
-static MoteShape moving_shape(uint32_t kind, bool inside_out, MoteVec3 size, float radius, float height)
+static MoteCollider moving_collider(uint32_t kind, bool inside_out, MoteVec3 size, float radius, float height)
 {
-    MoteShape shape = {.kind = kind, .inside_out = inside_out};
-    if (kind == MOTE_SHAPE_BOX) {
-        shape.half_size = (MoteVec3){0.5f * size.x, 0.5f * size.y, 0.5f * size.z};
-    } else if (kind == MOTE_SHAPE_SPHERE) {
-        shape.radius = radius;
-    } else if (kind == MOTE_SHAPE_CAPSULE) {
-        shape.half_size.y = 0.5f * height;
-        shape.radius = radius;
+    MoteCollider collider = {.kind = kind, .inside_out = inside_out};
+    if (kind == MOTE_COLLIDER_BOX) {
+        collider.half_size = (MoteVec3){0.5f * size.x, 0.5f * size.y, 0.5f * size.z};
+    } else if (kind == MOTE_COLLIDER_SPHERE) {
+        collider.radius = radius;
+    } else if (kind == MOTE_COLLIDER_CAPSULE) {
+        collider.half_size.y = 0.5f * height;
+        collider.radius = radius;
     }
-    return shape;
+    return collider;
 }
 
-static void set_poses(MoteShape *shape, MoteVec3 from_position, MoteVec3 from_degrees, MoteVec3 to_position,
+static void set_poses(MoteCollider *collider, MoteVec3 from_position, MoteVec3 from_degrees, MoteVec3 to_position,
                       MoteVec3 to_degrees)
 {
     const MoteQuaternion from = scene_rotation(from_degrees);
@@ -84,22 +84,22 @@ static void set_poses(MoteShape *shape, MoteVec3 from_position, MoteVec3 from_de
     if (from.x * to.x + from.y * to.y + from.z * to.z + from.w * to.w < 0.0f) {
         to = (MoteQuaternion){-to.x, -to.y, -to.z, -to.w}; // the same rotation, reached the short way round
     }
-    shape->from = (MoteTransform){from_position, from};
-    shape->to = (MoteTransform){to_position, to};
+    collider->from = (MoteTransform){from_position, from};
+    collider->to = (MoteTransform){to_position, to};
 }
 
-MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material)
+MoteCollider scene_make_collider(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material)
 {
-    MoteShape shape = moving_shape(to->shape, to->inside_out, to->size, to->radius, to->height);
-    set_poses(&shape, from->position, from->rotation, to->position, to->rotation);
-    shape.static_friction = material->static_friction;
-    shape.kinetic_friction = material->kinetic_friction;
-    shape.restitution = material->restitution;
-    shape.adhesion = material->adhesion;
-    shape.combine = material->combine;
-    shape.mass = to->mass;
-    shape.density = to->density;
-    return shape;
+    MoteCollider collider = moving_collider(to->shape, to->inside_out, to->size, to->radius, to->height);
+    set_poses(&collider, from->position, from->rotation, to->position, to->rotation);
+    collider.static_friction = material->static_friction;
+    collider.kinetic_friction = material->kinetic_friction;
+    collider.restitution = material->restitution;
+    collider.adhesion = material->adhesion;
+    collider.combine = material->combine;
+    collider.mass = to->mass;
+    collider.density = to->density;
+    return collider;
 }
 
 bool scene_collider_has_mass(const SceneCollider *collider)
@@ -107,11 +107,11 @@ bool scene_collider_has_mass(const SceneCollider *collider)
     return collider->mass > 0.0f || collider->density > 0.0f;
 }
 
-MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to)
+MoteCollider scene_make_kill_volume(const SceneKillVolume *from, const SceneKillVolume *to)
 {
-    MoteShape shape = moving_shape(to->shape, to->inside_out, to->size, to->radius, to->height);
-    set_poses(&shape, from->position, from->rotation, to->position, to->rotation);
-    return shape;
+    MoteCollider collider = moving_collider(to->shape, to->inside_out, to->size, to->radius, to->height);
+    set_poses(&collider, from->position, from->rotation, to->position, to->rotation);
+    return collider;
 }
 
 // ---- Lattices ----

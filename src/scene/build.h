@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// build.h - what a scene's values stand for: shapes, volumes and lattices of particles.
+// build.h - what a scene's values stand for: colliders, volumes and lattices of particles.
 #ifndef MOTE_SCENE_BUILD_H
 #define MOTE_SCENE_BUILD_H
 
@@ -14,11 +14,11 @@ MoteQuaternion scene_rotation(MoteVec3 degrees);
 MoteVec3 scene_rotate(MoteQuaternion rotation, MoteVec3 v);
 MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b); // b first, then a
 
-// A shape that moves from its pose in the first element to that in the second. Extents are the second's: the
+// A collider that moves from its pose in the first element to that in the second. Extents are the second's: the
 // solver knows one size a step.
-MoteShape scene_collider_shape(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material);
+MoteCollider scene_make_collider(const SceneCollider *from, const SceneCollider *to, const SceneMaterial *material);
 bool scene_collider_has_mass(const SceneCollider *collider); // and so is the world's to move
-MoteShape scene_kill_shape(const SceneKillVolume *from, const SceneKillVolume *to);
+MoteCollider scene_make_kill_volume(const SceneKillVolume *from, const SceneKillVolume *to);
 MoteForceField scene_force_field(const SceneValues *values, const SceneForce *force); // forces_build.c
 
 // A cubic lattice about the origin: counts[a] points along axis a, without those farther than `radius`.

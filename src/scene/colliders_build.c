@@ -10,7 +10,7 @@
 
 bool scene_collider_has_mesh(const SceneCollider *collider)
 {
-    return collider->shape == MOTE_SHAPE_HULL || collider->shape == MOTE_SHAPE_FIELD;
+    return collider->shape == MOTE_COLLIDER_HULL || collider->shape == MOTE_COLLIDER_FIELD;
 }
 
 void scene_collider_meshes_free(const MoteScene *scene, ColliderMesh *rows)
@@ -66,11 +66,11 @@ static MoteResult lay_uvs(const char *what, Mesh *mesh)
     if (result != MOTE_OK) {
         return result;
     }
-    const float width = report.highest.x - report.lowest.x, depth = report.highest.z - report.lowest.z;
+    const float width = report.bounds_max.x - report.bounds_min.x, depth = report.bounds_max.z - report.bounds_min.z;
     for (size_t v = 0; v < mesh->vertex_count; v++) {
         const MoteVec3 p = mesh->positions[v];
-        uvs[2 * v] = width > 0.0f ? (p.x - report.lowest.x) / width : 0.0f;
-        uvs[2 * v + 1] = depth > 0.0f ? (report.highest.z - p.z) / depth : 0.0f;
+        uvs[2 * v] = width > 0.0f ? (p.x - report.bounds_min.x) / width : 0.0f;
+        uvs[2 * v + 1] = depth > 0.0f ? (report.bounds_max.z - p.z) / depth : 0.0f;
     }
     free(mesh->uvs);
     mesh->uvs = uvs;
@@ -236,7 +236,7 @@ static MoteResult add_mesh(const MoteScene *scene, const SceneCollider *collider
         return result;
     }
     MoteField *field = NULL;
-    if (collider->shape == MOTE_SHAPE_HULL) {
+    if (collider->shape == MOTE_COLLIDER_HULL) {
         result = mote_world_add_hull(world, row->mesh.positions, row->mesh.vertex_count, &row->data);
     } else {
         result = has_texture(collider) ? make_textures(collider, what, row) : MOTE_OK;

@@ -7,7 +7,7 @@
 
 typedef struct ColliderMesh {
     Mesh mesh;       // scaled, with its anchor at the origin; empty where the collider has none
-    uint32_t data;   // MoteShape.data
+    uint32_t data;   // MoteCollider.data
     float *friction; // texels, or NULL
     uint32_t friction_width, friction_height;
     float *wetness; // a vertex, of the last picture; NULL without a wet map

@@ -15,8 +15,8 @@
 // What is filled, in its own frame.
 typedef struct Volume {
     const SceneGrains *grains;
-    double lowest[3], highest[3]; // m
-    Mesh mesh;                    // closed and oriented, where the volume is a mesh's
+    double bounds_min[3], bounds_max[3]; // m
+    Mesh mesh;                           // closed and oriented, where the volume is a mesh's
     TriangleTree *tree;
     bool flat; // 2D
 } Volume;
@@ -52,12 +52,12 @@ static MoteResult mesh_volume(const MoteScene *scene, const char *what, Volume *
     MeshReport report = {0};
     result = result == MOTE_OK ? mesh_report(&volume->mesh, &report) : result;
     result = result == MOTE_OK ? triangle_tree_create(&volume->mesh, &volume->tree) : result;
-    const double low[3] = {report.lowest.x, report.lowest.y, report.lowest.z};
-    const double high[3] = {report.highest.x, report.highest.y, report.highest.z};
-    memcpy(volume->lowest, low, sizeof low);
-    memcpy(volume->highest, high, sizeof high);
+    const double low[3] = {report.bounds_min.x, report.bounds_min.y, report.bounds_min.z};
+    const double high[3] = {report.bounds_max.x, report.bounds_max.y, report.bounds_max.z};
+    memcpy(volume->bounds_min, low, sizeof low);
+    memcpy(volume->bounds_max, high, sizeof high);
     if (volume->flat) { // the mesh's section at its z = 0
-        volume->lowest[2] = volume->highest[2] = 0.0;
+        volume->bounds_min[2] = volume->bounds_max[2] = 0.0;
     }
     return result == MOTE_OK ? MOTE_OK
                              : mote_fail(result, "%s.mesh: \"%s\" cannot be filled with grains: %s", what, grains->mesh,
@@ -80,8 +80,8 @@ static MoteResult volume_make(const MoteScene *scene, uint32_t index, const char
         block ? 0.5 * grains->size.z : grains->radius,
     };
     for (uint32_t axis = 0; axis < (volume->flat ? 2u : 3u); axis++) {
-        volume->lowest[axis] = -half[axis];
-        volume->highest[axis] = half[axis];
+        volume->bounds_min[axis] = -half[axis];
+        volume->bounds_max[axis] = half[axis];
     }
     return MOTE_OK;
 }
@@ -119,14 +119,14 @@ static Packing packing_make(const Volume *volume, double d)
     }
     const double shift[3] = {dense ? 0.5 * d : 0.0, 0.0, packing.layer_z};
     for (uint32_t axis = 0; axis < 3; axis++) {
-        const double room = volume->highest[axis] - volume->lowest[axis] - d - shift[axis];
+        const double room = volume->bounds_max[axis] - volume->bounds_min[axis] - d - shift[axis];
         const double cells = floor(room / packing.step[axis] + 1e-4);
         packing.counts[axis] = 1 + (cells > 0.0 ? (uint64_t)fmin(cells, 1e9) : 0);
         const double used = (double)(packing.counts[axis] - 1) * packing.step[axis] + shift[axis];
         const double spare = axis == 1 ? 0.0 : 0.5 * (room + shift[axis] - used);
-        packing.first[axis] = volume->lowest[axis] + 0.5 * d + (room >= 0.0 ? spare : 0.0);
+        packing.first[axis] = volume->bounds_min[axis] + 0.5 * d + (room >= 0.0 ? spare : 0.0);
         if (room < 0.0) { // narrower than a grain
-            packing.first[axis] = 0.5 * (volume->lowest[axis] + volume->highest[axis] - shift[axis]);
+            packing.first[axis] = 0.5 * (volume->bounds_min[axis] + volume->bounds_max[axis] - shift[axis]);
         }
     }
     return packing;

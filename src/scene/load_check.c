@@ -67,11 +67,11 @@ static void check_positive(SceneReader *reader, SceneSection section, uint32_t e
 
 static void check_shape(SceneReader *reader, SceneSection section, uint32_t element, uint32_t shape)
 {
-    if (shape == MOTE_SHAPE_BOX) {
+    if (shape == MOTE_COLLIDER_BOX) {
         check_positive(reader, section, element, "size", 7, "a box");
-    } else if (shape == MOTE_SHAPE_SPHERE) {
+    } else if (shape == MOTE_COLLIDER_SPHERE) {
         check_positive(reader, section, element, "radius", 1, "a sphere");
-    } else if (shape == MOTE_SHAPE_CAPSULE) {
+    } else if (shape == MOTE_COLLIDER_CAPSULE) {
         check_positive(reader, section, element, "radius", 1, "a capsule");
     }
 }
@@ -244,14 +244,14 @@ static void check_grains(SceneReader *reader, uint32_t i, const MoteSettings *se
 static void check_collider_mesh(SceneReader *reader, uint32_t i)
 {
     const SceneCollider *collider = SCENE_AT(&reader->scene->values, collider, i);
-    const bool needed = collider->shape == MOTE_SHAPE_HULL || collider->shape == MOTE_SHAPE_FIELD;
+    const bool needed = collider->shape == MOTE_COLLIDER_HULL || collider->shape == MOTE_COLLIDER_FIELD;
     const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
     const ScenePath mesh = path_to_key(&parent, "mesh"), inside_out = path_to_key(&parent, "inside_out");
     const ScenePath sequence = path_to_key(&parent, "mesh_sequence");
     if (collider->mesh_sequence != NULL &&
-        (collider->shape != MOTE_SHAPE_FIELD || collider->mesh[0] != '\0' || scene_collider_has_mass(collider))) {
+        (collider->shape != MOTE_COLLIDER_FIELD || collider->mesh[0] != '\0' || scene_collider_has_mass(collider))) {
         scene_report(reader, &sequence, SCENE_AT_VALUE,
-                     collider->shape != MOTE_SHAPE_FIELD
+                     collider->shape != MOTE_COLLIDER_FIELD
                          ? "found a sequence, expected none unless the shape is \"mesh\""
                          : "found a sequence, expected none for a collider with a \"mesh\" or a mass");
     }
@@ -260,7 +260,7 @@ static void check_collider_mesh(SceneReader *reader, uint32_t i)
                      needed ? "found no mesh, expected one for a hull or mesh"
                             : "found a mesh, expected none unless the shape is \"hull\" or \"mesh\"");
     }
-    if (collider->inside_out && collider->shape == MOTE_SHAPE_FIELD) {
+    if (collider->inside_out && collider->shape == MOTE_COLLIDER_FIELD) {
         scene_report(reader, &inside_out, SCENE_AT_VALUE,
                      "found true, expected false for a mesh: \"field_mode\": \"outside\" makes a container");
     }
@@ -270,8 +270,8 @@ static void check_collider_mesh(SceneReader *reader, uint32_t i)
 static void check_collider_mass(SceneReader *reader, uint32_t i)
 {
     const SceneCollider *collider = SCENE_AT(&reader->scene->values, collider, i);
-    const bool endless = collider->shape == MOTE_SHAPE_PLANE || collider->inside_out ||
-                         (collider->shape == MOTE_SHAPE_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
+    const bool endless = collider->shape == MOTE_COLLIDER_PLANE || collider->inside_out ||
+                         (collider->shape == MOTE_COLLIDER_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
     if (scene_collider_has_mass(collider) && endless) {
         const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
         const ScenePath path = path_to_key(&parent, collider->mass > 0.0f ? "mass" : "density");

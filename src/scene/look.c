@@ -97,7 +97,7 @@ static const SceneCamera *find_camera(const SceneValues *values, const char *nam
 // ---- Colliders ----
 
 // Whether a plane would be drawn where the ground is: within a hundredth of a particle, and level to 0.1 degrees.
-static bool lies_on_ground(const MoteShape *plane, const MoteGroundLook *ground, float spacing)
+static bool lies_on_ground(const MoteCollider *plane, const MoteGroundLook *ground, float spacing)
 {
     const float level = 0.9999985f; // the cosine of 0.1 degrees
     const MoteVec3 normal = scene_rotate(plane->to.rotation, (MoteVec3){0.0f, 1.0f, 0.0f});
@@ -106,26 +106,26 @@ static bool lies_on_ground(const MoteShape *plane, const MoteGroundLook *ground,
 }
 
 // What MOTE_LOOK_AUTO stands for.
-static MoteLook automatic_look(const MoteShape *shape, const SceneValues *values)
+static MoteLook automatic_look(const MoteCollider *collider, const SceneValues *values)
 {
-    if (shape->kind != MOTE_SHAPE_PLANE) {
-        return shape->inside_out ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
+    if (collider->kind != MOTE_COLLIDER_PLANE) {
+        return collider->inside_out ? MOTE_LOOK_GLASS : MOTE_LOOK_SOLID;
     }
-    const bool on_ground = lies_on_ground(shape, SCENE_AT(values, ground, 0), SCENE_AT(values, solver, 0)->spacing);
+    const bool on_ground = lies_on_ground(collider, SCENE_AT(values, ground, 0), SCENE_AT(values, solver, 0)->spacing);
     return on_ground ? MOTE_LOOK_HIDDEN : MOTE_LOOK_SOLID;
 }
 
-static MoteRenderShape collider_look(const SceneCollider *collider, const SceneValues *values,
-                                     const MoteShapeState *state)
+static MoteRenderCollider collider_look(const SceneCollider *collider, const SceneValues *values,
+                                        const MoteColliderState *state)
 {
     const SceneMaterial *material = scene_material(values, collider->material);
-    MoteShape shape = scene_collider_shape(collider, collider, material);
+    MoteCollider posed = scene_make_collider(collider, collider, material);
     if (scene_collider_has_mass(collider)) {
-        shape.from = shape.to = state->pose;
+        posed.from = posed.to = state->pose;
     }
-    return (MoteRenderShape){
-        .shape = shape,
-        .look = collider->look == MOTE_LOOK_AUTO ? automatic_look(&shape, values) : collider->look,
+    return (MoteRenderCollider){
+        .collider = posed,
+        .look = collider->look == MOTE_LOOK_AUTO ? automatic_look(&posed, values) : collider->look,
         .material = scene_fluid_phase(values, material) & MOTE_PHASE_GROUP_MASK,
     };
 }
@@ -172,9 +172,9 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
         return result;
     }
     look->materials = calloc(materials, sizeof *look->materials);
-    look->shapes = calloc(colliders + 1u, sizeof *look->shapes);
+    look->colliders = calloc(colliders + 1u, sizeof *look->colliders);
     look->states = calloc(colliders + 1u, sizeof *look->states);
-    if (look->materials == NULL || look->shapes == NULL || look->states == NULL) {
+    if (look->materials == NULL || look->colliders == NULL || look->states == NULL) {
         simulation_look_free(look);
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of the scene", scene->path);
     }
@@ -199,7 +199,7 @@ void simulation_look_free(SimulationLook *look)
 {
     scene_values_free(&look->values);
     free(look->materials);
-    free(look->shapes);
+    free(look->colliders);
     free(look->states);
     free(look->meshes);
     free(look->body_meshes);
@@ -214,7 +214,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
 {
     const MoteScene *scene = simulation->scene;
     SimulationLook *look = &simulation->look;
-    MoteResult result = look->shapes == NULL ? allocate(look, scene) : MOTE_OK;
+    MoteResult result = look->colliders == NULL ? allocate(look, scene) : MOTE_OK;
     result = result == MOTE_OK ? simulation_body_look_make(simulation) : result;
     if (result != MOTE_OK) {
         return result;
@@ -244,10 +244,10 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
     if (result != MOTE_OK) {
         return result;
     }
-    uint32_t shapes = 0; // meshes among the colliders are instances
+    uint32_t colliders = 0; // meshes among the colliders are instances
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
         if (!scene_collider_has_mesh(SCENE_AT(values, collider, i)) && look->states[i].id.generation != 0) {
-            look->shapes[shapes++] = collider_look(SCENE_AT(values, collider, i), values, &look->states[i]);
+            look->colliders[colliders++] = collider_look(SCENE_AT(values, collider, i), values, &look->states[i]);
         }
     }
     *out = (MoteRenderScene){
@@ -258,8 +258,8 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .picture = *SCENE_AT(values, picture, 0),
         .materials = look->materials,
         .material_count = SCENE_COUNT(values, material),
-        .shapes = look->shapes,
-        .shape_count = shapes,
+        .colliders = look->colliders,
+        .collider_count = colliders,
         .group_materials = look->group_materials,
         .group_count = look->group_count,
         .instances = look->instances,

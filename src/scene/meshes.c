@@ -128,7 +128,7 @@ static MoteResult find_placing(const Mesh *mesh, const MeshPlace *place, const c
 {
     MeshReport report;
     MoteResult result = mesh_report(mesh, &report);
-    const MoteVec3 low = report.lowest, high = report.highest;
+    const MoteVec3 low = report.bounds_min, high = report.bounds_max;
     double factor = (double)place->scale;
     if (result == MOTE_OK && place->fit_height > 0.0f) {
         const double height = (double)high.y - (double)low.y;

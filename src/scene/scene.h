@@ -83,7 +83,7 @@ typedef enum SceneSequenceEnd { SCENE_SEQUENCE_HOLDS, SCENE_SEQUENCE_LOOPS } Sce
 typedef enum SceneUv { SCENE_UV_MESH, SCENE_UV_ABOVE } SceneUv;
 typedef struct SceneCollider {
     char material[SCENE_NAME_SIZE];
-    uint32_t shape; // MoteShapeKind
+    uint32_t shape; // MoteColliderKind
     bool inside_out;
     MoteVec3 position, rotation, size;
     float radius, height;
@@ -118,7 +118,7 @@ typedef struct SceneEmitter {
 } SceneEmitter;
 
 typedef struct SceneKillVolume {
-    uint32_t shape; // MoteShapeKind
+    uint32_t shape; // MoteColliderKind
     bool inside_out;
     MoteVec3 position, rotation, size;
     float radius, height;

@@ -255,7 +255,7 @@ static const char how_it_works[] =
     "collide with itself. A grain has the mass of a cube as wide as the contact distance. Friction, restitution and "
     "adhesion of a contact come from both materials by their `combine`; the built-in `wall` has none, so that a scene "
     "with friction gives its colliders a material of their own. Scenes without liquid do with a "
-    "`solver.support_ratio` of 1.5 to 1.6 and are faster for it.\n"
+    "`solver.smoothing_radius_ratio` of 1.5 to 1.6 and are faster for it.\n"
     "\n"
     "A mesh as a collider becomes a distance field of cells of `cell_size`: finer ones follow the mesh closer and take "
     "more memory. `inside` and `outside` need a closed surface, `shell` takes any. With `mesh_sequence` the field "

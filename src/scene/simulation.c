@@ -54,8 +54,8 @@ static void describe_colliders(MoteSimulation *simulation)
     for (uint32_t i = 0; i < SCENE_COUNT(&simulation->to, collider); i++) {
         const SceneCollider *to = SCENE_AT(&simulation->to, collider, i);
         const SceneMaterial *material = scene_material(&simulation->to, to->material);
-        simulation->shapes[i] = scene_collider_shape(SCENE_AT(&simulation->from, collider, i), to, material);
-        simulation->shapes[i].data = simulation->collider_meshes[i].data;
+        simulation->posed_colliders[i] = scene_make_collider(SCENE_AT(&simulation->from, collider, i), to, material);
+        simulation->posed_colliders[i].data = simulation->collider_meshes[i].data;
     }
 }
 
@@ -63,24 +63,24 @@ static MoteResult set_colliders(MoteSimulation *simulation)
 {
     const uint32_t count = SCENE_COUNT(&simulation->to, collider);
     describe_colliders(simulation);
-    return world_update_colliders(simulation->world, simulation->collider_ids, simulation->shapes, count);
+    return world_update_colliders(simulation->world, simulation->collider_ids, simulation->posed_colliders, count);
 }
 
 static MoteResult add_colliders(MoteSimulation *simulation)
 {
     const uint32_t count = SCENE_COUNT(&simulation->to, collider);
     describe_colliders(simulation);
-    const MoteResult result = mote_world_set_shapes(simulation->world, simulation->shapes, count);
+    const MoteResult result = mote_world_set_colliders(simulation->world, simulation->posed_colliders, count);
     mote_world_collider_ids(simulation->world, simulation->collider_ids, count);
     return result;
 }
 
-MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteShapeState *states)
+MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteColliderState *states)
 {
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < SCENE_COUNT(&simulation->to, collider) && result == MOTE_OK; i++) {
         const MoteColliderId id = simulation->collider_ids[i];
-        states[i] = (MoteShapeState){0};
+        states[i] = (MoteColliderState){0};
         result = mote_world_has_collider(simulation->world, id)
                      ? mote_world_read_collider(simulation->world, id, &states[i])
                      : MOTE_OK;
@@ -88,7 +88,7 @@ MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteShapeState 
     return result;
 }
 
-// What colliders with a mass begin with.
+// What dynamic colliders begin with.
 static MoteResult start_colliders(MoteSimulation *simulation)
 {
     const float radians = 3.14159265f / 180.0f;
@@ -96,9 +96,9 @@ static MoteResult start_colliders(MoteSimulation *simulation)
         const SceneCollider *collider = SCENE_AT(&simulation->from, collider, i);
         const MoteVec3 turns = collider->angular_velocity;
         if (scene_collider_has_mass(collider)) {
-            const MoteVec3 spin = {turns.x * radians, turns.y * radians, turns.z * radians};
-            const MoteResult result = mote_world_set_shape_motion(simulation->world, simulation->collider_ids[i], NULL,
-                                                                  collider->velocity, spin);
+            const MoteVec3 angular_velocity = {turns.x * radians, turns.y * radians, turns.z * radians};
+            const MoteResult result = mote_world_set_collider_motion(simulation->world, simulation->collider_ids[i],
+                                                                     NULL, collider->velocity, angular_velocity);
             if (result != MOTE_OK) {
                 return result;
             }
@@ -111,10 +111,10 @@ static MoteResult set_kill_volumes(MoteSimulation *simulation)
 {
     const uint32_t count = SCENE_COUNT(&simulation->to, kill_volume);
     for (uint32_t i = 0; i < count; i++) {
-        simulation->shapes[i] =
-            scene_kill_shape(SCENE_AT(&simulation->from, kill_volume, i), SCENE_AT(&simulation->to, kill_volume, i));
+        simulation->posed_colliders[i] = scene_make_kill_volume(SCENE_AT(&simulation->from, kill_volume, i),
+                                                                SCENE_AT(&simulation->to, kill_volume, i));
     }
-    return mote_world_set_kill_volumes(simulation->world, simulation->shapes, count);
+    return mote_world_set_kill_volumes(simulation->world, simulation->posed_colliders, count);
 }
 
 static MoteResult set_forces(MoteSimulation *simulation)
@@ -136,13 +136,13 @@ static MoteResult allocate(MoteSimulation *simulation)
     const SceneValues *values = &simulation->scene->values;
     const uint32_t emitters = SCENE_COUNT(values, emitter);
     const uint32_t colliders = SCENE_COUNT(values, collider), volumes = SCENE_COUNT(values, kill_volume);
-    const uint32_t shapes = colliders > volumes ? colliders : volumes;
+    const uint32_t posed_count = colliders > volumes ? colliders : volumes;
     simulation->emitters = calloc(emitters + 1u, sizeof *simulation->emitters);
     simulation->emitters_before = calloc(emitters + 1u, sizeof *simulation->emitters_before);
-    simulation->shapes = calloc(shapes + 1u, sizeof *simulation->shapes);
+    simulation->posed_colliders = calloc(posed_count + 1u, sizeof *simulation->posed_colliders);
     simulation->forces = calloc(SCENE_COUNT(values, force) + 1u, sizeof *simulation->forces);
     simulation->collider_ids = calloc(colliders + 1u, sizeof *simulation->collider_ids);
-    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->shapes == NULL ||
+    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->posed_colliders == NULL ||
         simulation->forces == NULL || simulation->collider_ids == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
     }
@@ -243,7 +243,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     free(simulation->emitters_before);
     drop_emissions(simulation);
     free(simulation->emissions);
-    free(simulation->shapes);
+    free(simulation->posed_colliders);
     free(simulation->forces);
     free(simulation->collider_ids);
     simulation_look_free(&simulation->look);
@@ -359,8 +359,8 @@ static MoteResult prepare(void *context, uint32_t before)
     return result == MOTE_OK ? add_emissions(simulation, before) : result;
 }
 
-// Whether something happens between the steps of a frame for which the world must be looked at: keyframes of a collider
-// that has a mass.
+// Whether something happens between the steps of a frame for which the world must be looked at: keyframes of a dynamic
+// collider.
 static bool stops_between_steps(const MoteSimulation *simulation)
 {
     const MoteScene *scene = simulation->scene;

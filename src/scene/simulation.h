@@ -14,8 +14,8 @@
 typedef struct SimulationLook {
     SceneValues values;            // at the picture's time
     MoteRenderMaterial *materials; // one a material of the scene
-    MoteRenderShape *shapes;       // one a collider
-    MoteShapeState *states;        // likewise, as the world has them
+    MoteRenderCollider *colliders; // one a collider
+    MoteColliderState *states;     // likewise, as the world has them
     MoteRenderMesh *meshes;        // of bodies, see body_look.c
     uint32_t mesh_count;
     uint32_t *body_meshes;     // row of `meshes` a body of the scene, or MOTE_NONE
@@ -38,9 +38,9 @@ struct MoteSimulation {
     EmitterState *emitters, *emitters_before; // one an emitter of the scene; as they were when a frame began
     Emission *emissions;                      // of the steps under way
     uint32_t emission_count, emission_capacity;
-    MoteColliderId *collider_ids; // one a collider
-    MoteShape *shapes;            // room for one a collider or kill volume, whichever are more
-    MoteForceFieldId *forces;     // one a force of the scene
+    MoteColliderId *collider_ids;  // one a collider
+    MoteCollider *posed_colliders; // room for one a collider or kill volume, whichever are more
+    MoteForceFieldId *forces;      // one a force of the scene
     SceneBodies bodies;
     Notices notices;
     bool gain_reported, escape_reported; // while it lasts
@@ -55,7 +55,7 @@ struct MoteSimulation {
 double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step); // s, of its beginning
 uint32_t simulation_emitter_count(const MoteSimulation *simulation);
 // One state a collider of the scene; all zeros for those that a user has removed from the world.
-MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteShapeState *states);
+MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteColliderState *states);
 
 void simulation_watch(MoteSimulation *simulation); // after a frame; watch.c
 

@@ -44,14 +44,14 @@ MoteResult scene_start_source(SceneStart *start, SceneSection section, uint32_t 
         start->source_capacity = capacity;
     }
     StartSource source = {.section = section, .element = element, .copy = copy, .first_id = first_id, .count = count};
-    source.lowest = (MoteVec3){INFINITY, INFINITY, INFINITY};
-    source.highest = (MoteVec3){-INFINITY, -INFINITY, -INFINITY};
+    source.bounds_min = (MoteVec3){INFINITY, INFINITY, INFINITY};
+    source.bounds_max = (MoteVec3){-INFINITY, -INFINITY, -INFINITY};
     for (uint32_t i = 0; i < count; i++) {
         const MoteVec3 p = positions[i];
-        source.lowest =
-            (MoteVec3){fminf(source.lowest.x, p.x), fminf(source.lowest.y, p.y), fminf(source.lowest.z, p.z)};
-        source.highest =
-            (MoteVec3){fmaxf(source.highest.x, p.x), fmaxf(source.highest.y, p.y), fmaxf(source.highest.z, p.z)};
+        source.bounds_min = (MoteVec3){fminf(source.bounds_min.x, p.x), fminf(source.bounds_min.y, p.y),
+                                       fminf(source.bounds_min.z, p.z)};
+        source.bounds_max = (MoteVec3){fmaxf(source.bounds_max.x, p.x), fmaxf(source.bounds_max.y, p.y),
+                                       fmaxf(source.bounds_max.z, p.z)};
     }
     start->sources[start->source_count++] = source;
     return MOTE_OK;
@@ -62,8 +62,8 @@ static uint32_t keep_outside(MoteVec3 *points, uint32_t count, const MoteProbe *
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (probes[i].shape != MOTE_NONE && probes[i].distance < limit) {
-            *collider = probes[i].shape;
+        if (probes[i].collider != MOTE_NONE && probes[i].distance < limit) {
+            *collider = probes[i].collider;
         } else {
             points[kept++] = points[i];
         }

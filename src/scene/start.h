@@ -18,7 +18,7 @@ typedef struct StartSource {
     SceneSection section;
     uint32_t element, copy;
     uint32_t first_id, count;
-    MoteVec3 lowest, highest; // m, box around its particles
+    MoteVec3 bounds_min, bounds_max; // m, box around its particles
 } StartSource;
 
 struct SceneStart {

@@ -47,7 +47,7 @@ static MoteResult check_places(const SceneStart *start)
     for (uint32_t s = 0; s < start->source_count && result == MOTE_OK; s++) {
         const StartSource *source = &start->sources[s];
         scene_start_name(start, source, name);
-        result = check_reach(scene, name, fmaxf(reach_of(source->lowest), reach_of(source->highest)));
+        result = check_reach(scene, name, fmaxf(reach_of(source->bounds_min), reach_of(source->bounds_max)));
     }
     for (uint32_t i = 0; i < SCENE_COUNT(&scene->values, emitter) && result == MOTE_OK; i++) {
         snprintf(name, sizeof name, "emitters[%u]", i);
@@ -78,22 +78,22 @@ static float dot(MoteVec3 a, MoteVec3 b)
 static bool encloses(const MoteScene *scene, uint32_t collider)
 {
     const SceneCollider *row = SCENE_AT(&scene->values, collider, collider);
-    return row->inside_out || row->shape == MOTE_SHAPE_PLANE ||
-           (row->shape == MOTE_SHAPE_FIELD && row->field_mode == MOTE_FIELD_OUTSIDE);
+    return row->inside_out || row->shape == MOTE_COLLIDER_PLANE ||
+           (row->shape == MOTE_COLLIDER_FIELD && row->field_mode == MOTE_FIELD_OUTSIDE);
 }
 
 static void add_wall(Walls *walls, const MoteProbe *probe)
 {
     uint32_t found = 0;
     while (found < walls->count &&
-           (walls->rows[found].collider != probe->shape || dot(walls->rows[found].normal, probe->normal) < 0.99f)) {
+           (walls->rows[found].collider != probe->collider || dot(walls->rows[found].normal, probe->normal) < 0.99f)) {
         found++;
     }
     if (found == WALL_LIMIT) {
         return;
     }
     if (found == walls->count) {
-        walls->rows[walls->count++] = (Wall){probe->normal, probe->distance, probe->shape};
+        walls->rows[walls->count++] = (Wall){probe->normal, probe->distance, probe->collider};
     } else if (probe->distance < walls->rows[found].distance) {
         walls->rows[found].distance = probe->distance;
     }
@@ -154,12 +154,12 @@ static MoteResult check_source_colliders(SceneStart *start, const StartSource *s
     Walls walls = {.count = 0};
     for (uint32_t i = 0; i < source->count; i++) {
         const MoteProbe *probe = &probes[source->first_id + i];
-        if (probe->shape == MOTE_NONE || probe->distance >= margin) {
+        if (probe->collider == MOTE_NONE || probe->distance >= margin) {
             continue;
         }
         inside += probe->distance < -TOLERANCE * settings->spacing;
         deepest = deepest == NULL || probe->distance < deepest->distance ? probe : deepest;
-        if (encloses(start->scene, probe->shape)) {
+        if (encloses(start->scene, probe->collider)) {
             add_wall(&walls, probe);
         }
     }
@@ -168,7 +168,7 @@ static MoteResult check_source_colliders(SceneStart *start, const StartSource *s
         char name[START_NAME_SIZE];
         scene_start_name(start, source, name);
         notices_add(start->notices, true, 0.0, "%s begins %.3g m inside colliders[%u], %u of its %u particles do", name,
-                    (double)-deepest->distance, deepest->shape, inside, source->count);
+                    (double)-deepest->distance, deepest->collider, inside, source->count);
     }
     return fits;
 }
@@ -226,15 +226,15 @@ static void fill_source(Search *search, const SceneBodies *bodies, uint32_t s, f
 
 static bool boxes_meet(const StartSource *a, const StartSource *b, float reach)
 {
-    return a->lowest.x - reach < b->highest.x && b->lowest.x - reach < a->highest.x &&
-           a->lowest.y - reach < b->highest.y && b->lowest.y - reach < a->highest.y &&
-           a->lowest.z - reach < b->highest.z && b->lowest.z - reach < a->highest.z;
+    return a->bounds_min.x - reach < b->bounds_max.x && b->bounds_min.x - reach < a->bounds_max.x &&
+           a->bounds_min.y - reach < b->bounds_max.y && b->bounds_min.y - reach < a->bounds_max.y &&
+           a->bounds_min.z - reach < b->bounds_max.z && b->bounds_min.z - reach < a->bounds_max.z;
 }
 
 static int by_lowest_x(const void *a, const void *b)
 {
     const StartSource *const *first = a, *const *second = b;
-    return ((*first)->lowest.x > (*second)->lowest.x) - ((*first)->lowest.x < (*second)->lowest.x);
+    return ((*first)->bounds_min.x > (*second)->bounds_min.x) - ((*first)->bounds_min.x < (*second)->bounds_min.x);
 }
 
 // meets[s]: the box around source s meets that of another one. Sorted by x, few pairs are left to be looked at.
@@ -250,7 +250,7 @@ static MoteResult find_meetings(const SceneStart *start, float reach, bool *meet
     }
     qsort(order, count, sizeof *order, by_lowest_x);
     for (uint32_t a = 0; a < count; a++) {
-        for (uint32_t b = a + 1; b < count && order[b]->lowest.x - reach < order[a]->highest.x; b++) {
+        for (uint32_t b = a + 1; b < count && order[b]->bounds_min.x - reach < order[a]->bounds_max.x; b++) {
             if (boxes_meet(order[a], order[b], reach)) {
                 meets[order[a] - start->sources] = meets[order[b] - start->sources] = true;
             }

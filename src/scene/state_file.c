@@ -427,15 +427,16 @@ static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t p
 
 // What the section "bodies" held one after the other, behind the last step's time step.
 static const SavedArrayId version_3_bodies[] = {
-    SAVED_handles,           SAVED_member_fields,   SAVED_holds,           SAVED_hold_shapes,     SAVED_entry_rests,
-    SAVED_cluster_rotations, SAVED_cluster_centres, SAVED_cluster_origins, SAVED_dynamic_motions,
+    SAVED_handles,         SAVED_member_fields,     SAVED_contact_impulses, SAVED_contact_impulse_colliders,
+    SAVED_entry_rests,     SAVED_cluster_rotations, SAVED_cluster_centres,  SAVED_cluster_origins,
+    SAVED_dynamic_motions,
 };
 enum { VERSION_3_BODIES = sizeof version_3_bodies / sizeof version_3_bodies[0] };
 
 // Members were saved only where there were bodies.
 static uint64_t version_3_elements(const MoteWorld *world, SavedArrayId id, uint32_t particles)
 {
-    const bool bodies = world_saved_elements(world, SAVED_holds, particles) > 0;
+    const bool bodies = world_saved_elements(world, SAVED_contact_impulses, particles) > 0;
     return id == SAVED_handles ? (bodies ? particles : 0) : world_saved_elements(world, id, particles);
 }
 

@@ -18,7 +18,7 @@
 //     channel.NAME    f32 x 1-4, one section a channel
 //   the eight bytes "MOTE-END".
 // Version 3, which is still read, has no time_step; instead of what follows phases it has two sections:
-//     bodies          u32 x 1   the last step's time step, then the arrays of bodies and of shapes with a mass one
+//     bodies          u32 x 1   the last step's time step, then the arrays of bodies and of dynamic colliders one
 //     after
 //                               the other (version_3_bodies in state_file.c)
 //     wet             u32 x 1   wet_texels

@@ -23,7 +23,7 @@ typedef enum KernelId {
 } KernelId;
 
 // What the table's count column says of this view.
-uint32_t kernel_invocations(KernelId kernel, const MoteView *view);
+uint32_t kernel_invocations(KernelId kernel, const SolverData *view);
 
 typedef struct Timer {
     double milliseconds;
@@ -37,7 +37,7 @@ typedef struct Backend Backend;
 // All pointers to buffers are the backend's own addresses: only its functions may follow them.
 typedef struct BackendFunctions {
     const char *name;
-    bool guesses; // launches wait and reading is slow: the step guesses numbers that it would have to read
+    bool speculates; // launches wait and reading is slow: the step speculates on numbers that it would have to read
     void (*destroy)(Backend *backend);
 
     // Memory is zeroed and aligned to 64 bytes; host memory comes in whole pages. NULL when there is none left.
@@ -52,7 +52,7 @@ typedef struct BackendFunctions {
     // For code of users' own: the cudaStream_t that all work is given to, the VkDevice; NULL where there is none.
     void *(*native_handle)(Backend *backend);
 
-    void (*launch)(Backend *backend, KernelId kernel, const MoteView *view);
+    void (*launch)(Backend *backend, KernelId kernel, const SolverData *view);
 
     // Stable, ascending by key; `scratch` has 16 bytes an element.
     void (*sort)(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch);
@@ -63,7 +63,7 @@ typedef struct BackendFunctions {
 
     // May be NULL. Does count_neighbours, scan and fill_neighbours at once, into `capacity` entries; false if the lists
     // do not fit or there is a reason not to, and then the step does those three.
-    bool (*build_lists)(Backend *backend, const MoteView *view, uint32_t capacity);
+    bool (*build_lists)(Backend *backend, const SolverData *view, uint32_t capacity);
 
     void (*wait)(Backend *backend);
     // May be NULL. The timeline whose value says that all so far is done, for who reads the buffers on the device; NULL

@@ -15,7 +15,7 @@ const BackendRow backend_rows[] = {
 };
 const uint32_t backend_row_count = sizeof backend_rows / sizeof backend_rows[0];
 
-uint32_t kernel_invocations(KernelId kernel, const MoteView *view)
+uint32_t kernel_invocations(KernelId kernel, const SolverData *view)
 {
     switch (kernel) {
 #define KERNEL_ROW(name, stage, count)                                                                                 \

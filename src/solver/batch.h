@@ -6,7 +6,7 @@
 
 #include "mote.h"
 
-// Makes the world ready for a step that `before` of a call's steps come before: its settings, its shapes, of which
+// Makes the world ready for a step that `before` of a call's steps come before: its settings, its colliders, of which
 // those that have a mass stay as they are, its fields and kill volumes; and adds particles that were expected, without
 // asking for their ids; nothing else. It reads nothing of the world, which may be behind. On a GPU it may be asked for
 // the same step again, and then does the same.
@@ -18,6 +18,7 @@ bool world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase);
 MoteResult world_prepared_steps(MoteWorld *world, float time_step, uint32_t count, StepPreparation *prepare,
                                 void *context, uint32_t *done);
 // Other poses or coefficients for these colliders, at once. Those that a user has removed are left out.
-MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, const MoteShape *shapes, uint32_t count);
+MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, const MoteCollider *colliders,
+                                  uint32_t count);
 
 #endif

@@ -255,9 +255,9 @@ static void measure_cluster(const MoteBody *body, BodyTables *t, uint32_t index,
     cluster->mass = (float)mass;
     cluster->radius = (float)radius;
     cluster->inertia_diagonal = v3((float)inertia[0][0], (float)inertia[1][1], (float)inertia[2][2]);
-    cluster->inertia_rest = v3((float)inertia[0][1], (float)inertia[0][2], (float)inertia[1][2]);
+    cluster->inertia_offdiagonal = v3((float)inertia[0][1], (float)inertia[0][2], (float)inertia[1][2]);
     cluster->inverse_diagonal = v3((float)inverse[0][0], (float)inverse[1][1], (float)inverse[2][2]);
-    cluster->inverse_rest = v3((float)inverse[0][1], (float)inverse[0][2], (float)inverse[1][2]);
+    cluster->inverse_offdiagonal = v3((float)inverse[0][1], (float)inverse[0][2], (float)inverse[1][2]);
     cluster->first_entry = begin;
     cluster->entry_count = end - begin;
     t->rotations[index] = v4(0.0f, 0.0f, 0.0f, 1.0f);
@@ -480,7 +480,7 @@ static void tables_offset(const BodyRow *row, uint32_t body, BodyTables *t)
 // Rows at the tables' end.
 static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     const uint64_t members = (uint64_t)view->member_count + t->member_count;
     const uint64_t chunks = (uint64_t)view->chunk_count + t->chunk_count;
     MoteResult result = world_reserve(world, CAPACITY_HANDLE_SLOTS, (uint64_t)view->handle_count + t->member_count, 0);
@@ -510,7 +510,7 @@ static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
 
 static void upload_tables(MoteWorld *world, const BodyRow *row, const BodyTables *t)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     Backend *backend = world->backend;
     const uint32_t m = row->first_member, c = row->first_cluster, e = row->first_entry, k = row->first_chunk;
     void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
@@ -523,7 +523,7 @@ static void upload_tables(MoteWorld *world, const BodyRow *row, const BodyTables
     upload(backend, view->entry_members + e, t->entry_members, t->entry_count * sizeof *t->entry_members);
     upload(backend, view->entry_clusters + e, t->entry_clusters, t->entry_count * sizeof *t->entry_clusters);
     upload(backend, view->entry_rests + e, t->rests, t->entry_count * sizeof *t->rests);
-    upload(backend, view->entry_shapes + e, t->rests, t->entry_count * sizeof *t->rests);
+    upload(backend, view->entry_initial_rests + e, t->rests, t->entry_count * sizeof *t->rests);
     memcpy(world->cluster_rows + c, t->clusters, t->cluster_count * sizeof *t->clusters);
     upload(backend, view->clusters + c, t->clusters, t->cluster_count * sizeof *t->clusters);
     upload(backend, view->cluster_rotations + c, t->rotations, t->cluster_count * sizeof *t->rotations);
@@ -531,8 +531,8 @@ static void upload_tables(MoteWorld *world, const BodyRow *row, const BodyTables
     upload(backend, view->cluster_origins + c, t->origins, t->cluster_count * sizeof *t->origins);
     upload(backend, view->chunks + k, t->chunks, t->chunk_count * sizeof *t->chunks);
     // What another body may have left there.
-    upload(backend, view->holds + m, t->zeros, t->member_count * sizeof(vec4));
-    upload(backend, view->hold_shapes + m, t->zeros, t->member_count * sizeof(uint));
+    upload(backend, view->contact_impulses + m, t->zeros, t->member_count * sizeof(vec4));
+    upload(backend, view->contact_impulse_colliders + m, t->zeros, t->member_count * sizeof(uint));
     upload(backend, view->motions + c, t->zeros, t->cluster_count * sizeof(Motion));
 }
 
@@ -568,17 +568,18 @@ static void drop_free_rows(MoteWorld *world)
 }
 
 // What an iteration takes back, so that the step takes back `stiffness` whatever the number of iterations.
-static float pull_of(const MoteWorld *world, float stiffness)
+static float iteration_stiffness(const MoteWorld *world, float stiffness)
 {
     const uint32_t iterations = world->settings.iterations > 0 ? world->settings.iterations : 1;
     return (float)(1.0 - pow(1.0 - (double)stiffness, 1.0 / iterations));
 }
 
-void world_set_pulls(MoteWorld *world)
+void world_set_cluster_stiffness(MoteWorld *world)
 {
     const uint32_t count = world->view.cluster_count;
     for (uint32_t c = 0; c < count; c++) {
-        world->cluster_rows[c].pull = pull_of(world, world->bodies[world->cluster_rows[c].body].stiffness);
+        world->cluster_rows[c].stiffness =
+            iteration_stiffness(world, world->bodies[world->cluster_rows[c].body].stiffness);
     }
     if (count > 0) {
         world->backend->functions->upload(world->backend, world->view.clusters, world->cluster_rows,
@@ -625,7 +626,7 @@ static MoteVec3 *make_velocities(const MoteBody *body)
 // The world's last row becomes a body's, whose tables end the world's.
 static void append_row(MoteWorld *world, BodyRow *row, const BodyTables *t)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     *row = (BodyRow){
         .first_member = view->member_count,
         .member_count = t->member_count,
@@ -697,7 +698,7 @@ MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t 
         world->backend->functions->upload(world->backend, world->view.handles + before, members,
                                           body->count * sizeof *members);
         for (uint32_t c = 0; c < tables.cluster_count; c++) {
-            tables.clusters[c].pull = pull_of(world, body->stiffness);
+            tables.clusters[c].stiffness = iteration_stiffness(world, body->stiffness);
         }
         tables_offset(row, index, &tables);
         upload_tables(world, row, &tables);

@@ -19,7 +19,7 @@ static const Scope scopes[CAPACITY_COUNT] = {
 
 uint64_t world_elements(const MoteWorld *world, Capacity capacity, uint64_t particles)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     const uint64_t room = particles;
     switch (capacity) {
 #define CAPACITY(name, scope, elements)                                                                                \

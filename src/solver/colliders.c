@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// colliders.c - the hulls and distance fields that shapes refer to, in the world's buffers.
+// colliders.c - the hulls and distance fields that colliders refer to, in the world's buffers.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -83,8 +83,8 @@ static Field field_row(const WorldField *slot)
     const MoteField *field = slot->field;
     const float slope = field->mode == MOTE_FIELD_OUTSIDE ? -1.0f : 1.0f;
     return (Field){
-        .lowest = v3(field->lowest.x, field->lowest.y, field->lowest.z),
-        .highest = v3(field->highest.x, field->highest.y, field->highest.z),
+        .bounds_min = v3(field->bounds_min.x, field->bounds_min.y, field->bounds_min.z),
+        .bounds_max = v3(field->bounds_max.x, field->bounds_max.y, field->bounds_max.z),
         .origin = v3(field->origin.x, field->origin.y, field->origin.z),
         .cells_per_metre = 1.0f / field->cell_size,
         .outside =
@@ -127,9 +127,9 @@ float world_field_radius(const MoteWorld *world, uint32_t number)
     if (field->mode == MOTE_FIELD_OUTSIDE) {
         return UNBOUNDED_RADIUS;
     }
-    const float x = fmaxf(fabsf(field->lowest.x), fabsf(field->highest.x));
-    const float y = fmaxf(fabsf(field->lowest.y), fabsf(field->highest.y));
-    const float z = fmaxf(fabsf(field->lowest.z), fabsf(field->highest.z));
+    const float x = fmaxf(fabsf(field->bounds_min.x), fabsf(field->bounds_max.x));
+    const float y = fmaxf(fabsf(field->bounds_min.y), fabsf(field->bounds_max.y));
+    const float z = fmaxf(fabsf(field->bounds_min.z), fabsf(field->bounds_max.z));
     return sqrtf(x * x + y * y + z * z);
 }
 
@@ -199,19 +199,19 @@ static MoteResult check_number(const MoteWorld *world, uint32_t number)
                           : mote_fail(MOTE_ERROR_INPUT, "field %u, expected less than the world's %u", number, count);
 }
 
-// Shapes that were given before the field changed its size. Those that have a mass get theirs in every step.
+// Colliders that were given before the field changed its size. Those that have a mass get theirs in every step.
 static void refresh_radii(MoteWorld *world, uint32_t number)
 {
     const float radius = world_field_radius(world, number);
-    for (uint32_t s = 0; s < world->view.shape_count; s++) {
-        Shape *row = &world->shape_rows[s];
+    for (uint32_t s = 0; s < world->view.collider_count; s++) {
+        Collider *row = &world->collider_rows[s];
         bool has_mass = false;
         for (uint32_t d = 0; d < world->view.dynamic_count; d++) {
             has_mass = has_mass || world->dynamics[d].index == s;
         }
-        if (row->kind == SHAPE_FIELD && row->data == number && row->inside_out == 0u && !has_mass) {
+        if (row->kind == COLLIDER_FIELD && row->data == number && row->inside_out == 0u && !has_mass) {
             row->bounding_radius = radius + v3_length(v3_sub(row->position, row->start_position));
-            world->backend->functions->upload(world->backend, world->view.shapes + s, row, sizeof *row);
+            world->backend->functions->upload(world->backend, world->view.colliders + s, row, sizeof *row);
         }
     }
 }
@@ -259,7 +259,7 @@ void world_free_colliders(MoteWorld *world)
 
 MoteResult mote_world_clear_fields(MoteWorld *world)
 {
-    MoteResult result = mote_world_set_shapes(world, NULL, 0);
+    MoteResult result = mote_world_set_colliders(world, NULL, 0);
     result = result == MOTE_OK ? mote_world_set_kill_volumes(world, NULL, 0) : result;
     if (result != MOTE_OK) {
         return result;

@@ -8,11 +8,11 @@ MoteBackendOptions mote_default_backend_options(void)
     return (MoteBackendOptions){.backend = "auto"};
 }
 
-MoteShape mote_default_collider(void)
+MoteCollider mote_default_collider(void)
 {
     const MoteTransform origin = {.rotation = {0.0f, 0.0f, 0.0f, 1.0f}};
-    return (MoteShape){
-        .kind = MOTE_SHAPE_PLANE,
+    return (MoteCollider){
+        .kind = MOTE_COLLIDER_PLANE,
         .half_size = {0.5f, 0.5f, 0.5f},
         .radius = 0.5f,
         .from = origin,

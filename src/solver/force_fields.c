@@ -242,7 +242,7 @@ uint32_t mote_world_force_field_count(const MoteWorld *world)
 
 void world_apply_force_fields(MoteWorld *world)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     if (view->force_field_count > 0 && view->particle_count > 0) {
         LAUNCH(world, apply_force_fields);
     }
@@ -267,7 +267,7 @@ MoteResult world_upload_query_field(MoteWorld *world, const MoteForceField *fiel
 // The sum of what particles and colliders got, where somebody asks for it.
 static void read_momentum(MoteWorld *world, bool colliders, MoteVec3 *momentum)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     double sums[1][4] = {{0}};
     world_add_query_rows(world, 1, sums);
     for (uint32_t i = 0; colliders && i < view->dynamic_count; i++) {
@@ -284,7 +284,7 @@ static void read_momentum(MoteWorld *world, bool colliders, MoteVec3 *momentum)
 
 MoteResult mote_world_apply_impulse(MoteWorld *world, const MoteForceField *impulse, MoteVec3 *momentum)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const bool colliders = !impulse->spares_colliders && view->dynamic_count > 0;
     world_set_query_chunks(world);
     MoteResult result = check_field(impulse, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// geometry.c - shapes and kill volumes, from the public form to the one that kernels read.
+// geometry.c - colliders and kill volumes, from the public form to the one that kernels read.
 #include "solver/batch.h"
 #include "solver/world.h"
 
@@ -23,9 +23,10 @@ static MoteResult convert_pose(const char *what, uint32_t i, MoteTransform pose,
 }
 
 // What a hull or field refers to, and the radius (m) around its origin that it lies within.
-static MoteResult convert_data(const MoteWorld *world, const char *what, uint32_t i, const MoteShape *from, Shape *to)
+static MoteResult convert_data(const MoteWorld *world, const char *what, uint32_t i, const MoteCollider *from,
+                               Collider *to)
 {
-    const bool hull = from->kind == MOTE_SHAPE_HULL;
+    const bool hull = from->kind == MOTE_COLLIDER_HULL;
     const uint32_t count = hull ? world->colliders.hull_count : world->colliders.field_count;
     if (from->data >= count) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u refers to %s %u, expected less than the world's %u", what, i,
@@ -43,7 +44,8 @@ static MoteResult convert_data(const MoteWorld *world, const char *what, uint32_
     return MOTE_OK;
 }
 
-static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32_t i, const MoteShape *from, Shape *to)
+static MoteResult convert_collider(const MoteWorld *world, const char *what, uint32_t i, const MoteCollider *from,
+                                   Collider *to)
 {
     const MoteVec3 size = from->half_size;
     const float numbers[] = {size.x,
@@ -70,10 +72,10 @@ static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32
     if (from->combine > MOTE_COMBINE_MAXIMUM) {
         return mote_fail(MOTE_ERROR_INPUT, "%s %u has combine %u, expected a MoteCombine", what, i, from->combine);
     }
-    if (from->kind > MOTE_SHAPE_FIELD) {
-        return mote_fail(MOTE_ERROR_INPUT, "%s %u has kind %u, expected a MoteShapeKind", what, i, from->kind);
+    if (from->kind > MOTE_COLLIDER_FIELD) {
+        return mote_fail(MOTE_ERROR_INPUT, "%s %u has kind %u, expected a MoteColliderKind", what, i, from->kind);
     }
-    *to = (Shape){
+    *to = (Collider){
         .kind = from->kind,
         .inside_out = from->inside_out,
         .half_size = v3(size.x, size.y, size.z),
@@ -91,17 +93,17 @@ static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32
     }
     const float moved = v3_length(v3_sub(to->position, to->start_position));
     switch (from->kind) {
-    case MOTE_SHAPE_BOX:
+    case MOTE_COLLIDER_BOX:
         to->bounding_radius = v3_length(to->half_size) + moved;
         break;
-    case MOTE_SHAPE_SPHERE:
+    case MOTE_COLLIDER_SPHERE:
         to->bounding_radius = from->radius + moved;
         break;
-    case MOTE_SHAPE_CAPSULE:
+    case MOTE_COLLIDER_CAPSULE:
         to->bounding_radius = from->radius + size.y + moved;
         break;
-    case MOTE_SHAPE_HULL:
-    case MOTE_SHAPE_FIELD:
+    case MOTE_COLLIDER_HULL:
+    case MOTE_COLLIDER_FIELD:
         result = convert_data(world, what, i, from, to);
         to->bounding_radius += moved;
         break;
@@ -111,13 +113,13 @@ static MoteResult convert_shape(const MoteWorld *world, const char *what, uint32
     return result;
 }
 
-MoteResult world_convert_shapes(const MoteWorld *world, const char *what, const MoteShape *shapes, uint32_t count,
-                                Shape **out)
+MoteResult world_convert_colliders(const MoteWorld *world, const char *what, const MoteCollider *colliders,
+                                   uint32_t count, Collider **out)
 {
-    Shape *rows = malloc(count * sizeof *rows + 1);
-    MoteResult result = rows != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
+    Collider *rows = malloc(count * sizeof *rows + 1);
+    MoteResult result = rows != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u colliders", count);
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
-        result = convert_shape(world, what, i, &shapes[i], &rows[i]);
+        result = convert_collider(world, what, i, &colliders[i], &rows[i]);
     }
     if (result != MOTE_OK) {
         free(rows);
@@ -127,8 +129,8 @@ MoteResult world_convert_shapes(const MoteWorld *world, const char *what, const 
     return result;
 }
 
-// Neighbour lists do not depend on shapes.
-static MoteResult reserve_shapes(MoteWorld *world, Capacity capacity, uint32_t count)
+// Neighbour lists do not depend on colliders.
+static MoteResult reserve_colliders(MoteWorld *world, Capacity capacity, uint32_t count)
 {
     const bool lists_are_current = world->lists_are_current;
     const MoteResult result = world_reserve(world, capacity, count, 0);
@@ -136,54 +138,54 @@ static MoteResult reserve_shapes(MoteWorld *world, Capacity capacity, uint32_t c
     return result;
 }
 
-// All rows, or those of shapes that users move: where the others are, only the device knows.
-static void upload_shapes(MoteWorld *world, const ShapeSet *set, bool all)
+// All rows, or those of colliders that users move: where the others are, only the device knows.
+static void upload_colliders(MoteWorld *world, const ColliderSet *set, bool all)
 {
-    const MoteShape *shapes = set->shapes;
+    const MoteCollider *colliders = set->colliders;
     for (uint32_t first = 0, end; first < set->count; first = end) {
-        const bool moved = all || !(shapes[first].mass > 0.0f || shapes[first].density > 0.0f);
+        const bool moved = all || !(colliders[first].mass > 0.0f || colliders[first].density > 0.0f);
         for (end = first + 1; end < set->count; end++) {
-            if ((all || !(shapes[end].mass > 0.0f || shapes[end].density > 0.0f)) != moved) {
+            if ((all || !(colliders[end].mass > 0.0f || colliders[end].density > 0.0f)) != moved) {
                 break;
             }
         }
         if (moved) {
-            world->backend->functions->upload(world->backend, world->view.shapes + first, set->rows + first,
+            world->backend->functions->upload(world->backend, world->view.colliders + first, set->rows + first,
                                               (end - first) * sizeof *set->rows);
         }
     }
 }
 
-// ---- Sets of shapes ----
+// ---- Sets of colliders ----
 
-static void set_free(ShapeSet *set)
+static void set_free(ColliderSet *set)
 {
-    free(set->shapes);
+    free(set->colliders);
     free(set->ids);
     free(set->before);
     free(set->rows);
-    *set = (ShapeSet){0};
+    *set = (ColliderSet){0};
 }
 
-static MoteResult set_allocate(uint32_t count, ShapeSet *set)
+static MoteResult set_allocate(uint32_t count, ColliderSet *set)
 {
-    *set = (ShapeSet){.count = count};
-    set->shapes = malloc(count * sizeof *set->shapes + 1);
+    *set = (ColliderSet){.count = count};
+    set->colliders = malloc(count * sizeof *set->colliders + 1);
     set->ids = malloc(count * sizeof *set->ids + 1);
     set->before = malloc(count * sizeof *set->before + 1);
-    return set->shapes != NULL && set->ids != NULL && set->before != NULL
+    return set->colliders != NULL && set->ids != NULL && set->before != NULL
                ? MOTE_OK
-               : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
+               : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u colliders", count);
 }
 
-// The world's first `count` shapes, without row `skipped`; the others of the set are new.
-static void set_keep(const MoteWorld *world, ShapeSet *set, uint32_t count, uint32_t skipped)
+// The world's first `count` colliders, without row `skipped`; the others of the set are new.
+static void set_keep(const MoteWorld *world, ColliderSet *set, uint32_t count, uint32_t skipped)
 {
     uint32_t kept = 0;
     for (uint32_t row = 0; row < count; row++) {
         if (row != skipped) {
-            set->shapes[kept] = world->shape_list[row];
-            set->ids[kept] = world->shape_ids[row];
+            set->colliders[kept] = world->collider_list[row];
+            set->ids[kept] = world->collider_ids[row];
             set->before[kept++] = row;
         }
     }
@@ -193,13 +195,13 @@ static void set_keep(const MoteWorld *world, ShapeSet *set, uint32_t count, uint
     }
 }
 
-// New shapes get the lowest free indices, and the table of rows its new contents.
-static MoteResult give_ids(MoteWorld *world, ShapeSet *set)
+// New colliders get the lowest free indices, and the table of rows its new contents.
+static MoteResult give_ids(MoteWorld *world, ColliderSet *set)
 {
     const uint32_t most = world->id_row_count + set->count;
     uint32_t *rows = malloc(most * sizeof *rows + 1);
     if (rows == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", set->count);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u colliders", set->count);
     }
     for (uint32_t i = 0; i < most; i++) {
         rows[i] = NONE;
@@ -228,103 +230,104 @@ static MoteResult give_ids(MoteWorld *world, ShapeSet *set)
     return MOTE_OK;
 }
 
-bool world_rows_stay(const MoteWorld *world, const ShapeSet *set)
+bool world_rows_stay(const MoteWorld *world, const ColliderSet *set)
 {
-    bool stay = set->count == world->view.shape_count;
+    bool stay = set->count == world->view.collider_count;
     for (uint32_t i = 0; i < set->count && stay; i++) {
         stay = set->before[i] == i;
     }
     return stay;
 }
 
-// What holds rigid bodies goes on with the shape it came from (resume_holds), and ends with it.
-static MoteResult renumber_holds(MoteWorld *world, const ShapeSet *set)
+// What holds rigid bodies goes on with the collider it came from (warm_start_contacts), and ends with it.
+static MoteResult renumber_holds(MoteWorld *world, const ColliderSet *set)
 {
     const BackendFunctions *functions = world->backend->functions;
-    const uint32_t members = world->view.member_count, shapes = world->view.shape_count;
-    uint *holds = malloc(members * sizeof *holds + 1), *rows = malloc(shapes * sizeof *rows + 1);
+    const uint32_t members = world->view.member_count, colliders = world->view.collider_count;
+    uint *holds = malloc(members * sizeof *holds + 1), *rows = malloc(colliders * sizeof *rows + 1);
     MoteResult result = holds != NULL && rows != NULL
                             ? MOTE_OK
                             : mote_fail(MOTE_ERROR_MEMORY, "no memory for the contacts of %u particles", members);
     if (result == MOTE_OK && members > 0) {
-        memset(rows, 0xff, shapes * sizeof *rows); // NONE
+        memset(rows, 0xff, colliders * sizeof *rows); // NONE
         for (uint32_t i = 0; i < set->count; i++) {
             if (set->before[i] != NONE) {
                 rows[set->before[i]] = i;
             }
         }
-        functions->download(world->backend, holds, world->view.hold_shapes, members * sizeof *holds);
+        functions->download(world->backend, holds, world->view.contact_impulse_colliders, members * sizeof *holds);
         for (uint32_t m = 0; m < members; m++) {
-            holds[m] = holds[m] < shapes ? rows[holds[m]] : NONE;
+            holds[m] = holds[m] < colliders ? rows[holds[m]] : NONE;
         }
-        functions->upload(world->backend, world->view.hold_shapes, holds, members * sizeof *holds);
+        functions->upload(world->backend, world->view.contact_impulse_colliders, holds, members * sizeof *holds);
     }
     free(holds);
     free(rows);
     return result;
 }
 
-static void adopt_set(MoteWorld *world, ShapeSet *set)
+static void adopt_set(MoteWorld *world, ColliderSet *set)
 {
-    free(world->shape_rows);
-    free(world->shape_list);
-    free(world->shape_ids);
-    world->shape_rows = set->rows;
-    world->shape_list = set->shapes;
-    world->shape_ids = set->ids;
-    world->view.shape_count = set->count;
-    world->sticky_shapes = world->bouncing_shapes = world->obstacles = false;
+    free(world->collider_rows);
+    free(world->collider_list);
+    free(world->collider_ids);
+    world->collider_rows = set->rows;
+    world->collider_list = set->colliders;
+    world->collider_ids = set->ids;
+    world->view.collider_count = set->count;
+    world->sticky_colliders = world->bouncing_colliders = world->obstacles = false;
     for (uint32_t i = 0; i < set->count; i++) {
-        const MoteShape *shape = &set->shapes[i];
-        world->sticky_shapes |= shape->adhesion > 0.0f;
-        world->bouncing_shapes |= shape->restitution > 0.0f;
-        world->obstacles |= shape->kind == MOTE_SHAPE_FIELD || (shape->kind != MOTE_SHAPE_PLANE && !shape->inside_out);
+        const MoteCollider *collider = &set->colliders[i];
+        world->sticky_colliders |= collider->adhesion > 0.0f;
+        world->bouncing_colliders |= collider->restitution > 0.0f;
+        world->obstacles |=
+            collider->kind == MOTE_COLLIDER_FIELD || (collider->kind != MOTE_COLLIDER_PLANE && !collider->inside_out);
     }
     free(set->before);
-    *set = (ShapeSet){0};
+    *set = (ColliderSet){0};
 }
 
 // Makes the set the world's. It is used up either way.
-static MoteResult use_set(MoteWorld *world, ShapeSet *set)
+static MoteResult use_set(MoteWorld *world, ColliderSet *set)
 {
     const bool rows_stay = world_rows_stay(world, set), stay = world_dynamics_stay(world, set);
-    MoteResult result = world_convert_shapes(world, "shape", set->shapes, set->count, &set->rows);
+    MoteResult result = world_convert_colliders(world, "collider", set->colliders, set->count, &set->rows);
     if (result == MOTE_OK && !rows_stay && world->preparing) {
         result = mote_fail(MOTE_ERROR_INPUT, "shapes come or go between steps, expected the same ones");
     }
     result = result == MOTE_OK ? world_set_dynamics(world, set) : result;
-    result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_SHAPES, set->count) : result;
+    result = result == MOTE_OK ? reserve_colliders(world, CAPACITY_COLLIDERS, set->count) : result;
     result = result == MOTE_OK && !rows_stay ? renumber_holds(world, set) : result;
     result = result == MOTE_OK && !rows_stay ? give_ids(world, set) : result;
     if (result == MOTE_OK) {
-        upload_shapes(world, set, !stay);
+        upload_colliders(world, set, !stay);
         adopt_set(world, set);
     }
     set_free(set);
     return result;
 }
 
-MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count)
+MoteResult mote_world_set_colliders(MoteWorld *world, const MoteCollider *colliders, uint32_t count)
 {
-    ShapeSet set;
+    ColliderSet set;
     const MoteResult result = set_allocate(count, &set);
     if (result != MOTE_OK) {
         set_free(&set);
         return result;
     }
-    set_keep(world, &set, count < world->view.shape_count ? count : world->view.shape_count, NONE);
+    set_keep(world, &set, count < world->view.collider_count ? count : world->view.collider_count, NONE);
     if (count > 0) {
-        memcpy(set.shapes, shapes, count * sizeof *shapes);
+        memcpy(set.colliders, colliders, count * sizeof *colliders);
     }
     return use_set(world, &set);
 }
 
-// ---- Single shapes ----
+// ---- Single colliders ----
 
 static uint32_t find_row(const MoteWorld *world, MoteColliderId id)
 {
     const uint32_t row = id.index < world->id_row_count ? world->id_rows[id.index] : MOTE_NONE;
-    return row != MOTE_NONE && world->shape_ids[row].generation == id.generation ? row : MOTE_NONE;
+    return row != MOTE_NONE && world->collider_ids[row].generation == id.generation ? row : MOTE_NONE;
 }
 
 uint32_t world_collider_row(const MoteWorld *world, MoteColliderId id)
@@ -344,34 +347,35 @@ bool mote_world_has_collider(const MoteWorld *world, MoteColliderId id)
 
 uint32_t mote_world_collider_ids(const MoteWorld *world, MoteColliderId *ids, uint32_t capacity)
 {
-    for (uint32_t row = 0; row < world->view.shape_count && row < capacity; row++) {
-        ids[row] = world->shape_ids[row];
+    for (uint32_t row = 0; row < world->view.collider_count && row < capacity; row++) {
+        ids[row] = world->collider_ids[row];
     }
-    return world->view.shape_count;
+    return world->view.collider_count;
 }
 
-MoteResult mote_world_add_collider(MoteWorld *world, const MoteShape *collider, MoteColliderId *id)
+MoteResult mote_world_add_collider(MoteWorld *world, const MoteCollider *collider, MoteColliderId *id)
 {
-    const uint32_t row = world->view.shape_count;
-    ShapeSet set;
+    const uint32_t row = world->view.collider_count;
+    ColliderSet set;
     MoteResult result = set_allocate(row + 1, &set);
     if (result != MOTE_OK) {
         set_free(&set);
         return result;
     }
     set_keep(world, &set, row, NONE);
-    set.shapes[row] = *collider;
+    set.colliders[row] = *collider;
     result = use_set(world, &set);
     if (id != NULL) {
-        *id = result == MOTE_OK ? world->shape_ids[row] : (MoteColliderId){0};
+        *id = result == MOTE_OK ? world->collider_ids[row] : (MoteColliderId){0};
     }
     return result;
 }
 
-MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, const MoteShape *shapes, uint32_t count)
+MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, const MoteCollider *colliders,
+                                  uint32_t count)
 {
-    ShapeSet set;
-    const MoteResult result = set_allocate(world->view.shape_count, &set);
+    ColliderSet set;
+    const MoteResult result = set_allocate(world->view.collider_count, &set);
     if (result != MOTE_OK) {
         set_free(&set);
         return result;
@@ -380,13 +384,13 @@ MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, c
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t row = find_row(world, ids[i]);
         if (row != MOTE_NONE) {
-            set.shapes[row] = shapes[i];
+            set.colliders[row] = colliders[i];
         }
     }
     return use_set(world, &set);
 }
 
-MoteResult mote_world_set_collider(MoteWorld *world, MoteColliderId id, const MoteShape *collider)
+MoteResult mote_world_set_collider(MoteWorld *world, MoteColliderId id, const MoteCollider *collider)
 {
     return world_collider_row(world, id) != MOTE_NONE ? world_update_colliders(world, &id, collider, 1)
                                                       : MOTE_ERROR_INPUT;
@@ -398,22 +402,22 @@ MoteResult mote_world_remove_collider(MoteWorld *world, MoteColliderId id)
     if (row == MOTE_NONE) {
         return MOTE_ERROR_INPUT;
     }
-    ShapeSet set;
-    const MoteResult result = set_allocate(world->view.shape_count - 1, &set);
+    ColliderSet set;
+    const MoteResult result = set_allocate(world->view.collider_count - 1, &set);
     if (result != MOTE_OK) {
         set_free(&set);
         return result;
     }
-    set_keep(world, &set, world->view.shape_count, row);
+    set_keep(world, &set, world->view.collider_count, row);
     return use_set(world, &set);
 }
 
 // ---- Room ----
 
-// How far rounding may be off where a shape is, and a little more.
-static float slack_of(const Shape *shape, vec3 position)
+// How far rounding may be off where a collider is, and a little more.
+static float slack_of(const Collider *collider, vec3 position)
 {
-    return 1e-5f * (fabsf(position.x) + fabsf(position.y) + fabsf(position.z) + v3_length(shape->half_size));
+    return 1e-5f * (fabsf(position.x) + fabsf(position.y) + fabsf(position.z) + v3_length(collider->half_size));
 }
 
 static bool is_upright(vec4 rotation)
@@ -421,69 +425,70 @@ static bool is_upright(vec4 rotation)
     return rotation.x == 0.0f && rotation.y == 0.0f && rotation.z == 0.0f && rotation.w == 1.0f;
 }
 
-// Cuts off what is within reach of a shape at a pose; false if the rest is not a box.
-static bool cut_room(MoteView *view, const Shape *shape, vec3 position, vec4 rotation)
+// Cuts off what is within reach of a collider at a pose; false if the rest is not a box.
+static bool cut_clear_box(SolverData *view, const Collider *collider, vec3 position, vec4 rotation)
 {
-    const float reach = view->margin + slack_of(shape, position);
-    vec3 *const lower = &view->room_lower, *const upper = &view->room_upper;
+    const float reach = view->margin + slack_of(collider, position);
+    vec3 *const lower = &view->clear_box_lower, *const upper = &view->clear_box_upper;
     if (!is_upright(rotation)) {
         return false;
     }
-    if (shape->kind == SHAPE_PLANE) {
-        if (shape->inside_out != 0u) {
+    if (collider->kind == COLLIDER_PLANE) {
+        if (collider->inside_out != 0u) {
             upper->y = fminf(upper->y, position.y - reach);
         } else {
             lower->y = fmaxf(lower->y, position.y + reach);
         }
         return true;
     }
-    const vec3 room = v3_sub(shape->half_size, v3(reach, reach, reach));
+    const vec3 room = v3_sub(collider->half_size, v3(reach, reach, reach));
     const vec3 low = v3_sub(position, room), high = v3_add(position, room);
     *lower = v3(fmaxf(lower->x, low.x), fmaxf(lower->y, low.y), fmaxf(lower->z, low.z));
     *upper = v3(fminf(upper->x, high.x), fminf(upper->y, high.y), fminf(upper->z, high.z));
-    return shape->kind == SHAPE_BOX && shape->inside_out != 0u;
+    return collider->kind == COLLIDER_BOX && collider->inside_out != 0u;
 }
 
-void world_find_room(MoteWorld *world)
+void world_find_clear_box(MoteWorld *world)
 {
     const float far = 1e30f;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     bool boxed = view->dynamic_count == 0 && view->adhesion_range <= 0.0f;
-    view->room_lower = v3(-far, -far, -far);
-    view->room_upper = v3(far, far, far);
-    for (uint32_t s = 0; s < view->shape_count && boxed; s++) {
-        const Shape *shape = &world->shape_rows[s];
-        boxed = cut_room(view, shape, shape->start_position, shape->start_rotation) &&
-                cut_room(view, shape, shape->position, shape->rotation);
+    view->clear_box_lower = v3(-far, -far, -far);
+    view->clear_box_upper = v3(far, far, far);
+    for (uint32_t s = 0; s < view->collider_count && boxed; s++) {
+        const Collider *collider = &world->collider_rows[s];
+        boxed = cut_clear_box(view, collider, collider->start_position, collider->start_rotation) &&
+                cut_clear_box(view, collider, collider->position, collider->rotation);
     }
     if (!boxed) {
-        view->room_lower = v3(far, far, far);
-        view->room_upper = v3(-far, -far, -far);
+        view->clear_box_lower = v3(far, far, far);
+        view->clear_box_upper = v3(-far, -far, -far);
     }
 }
 
-static bool shape_moves(const MoteWorld *world, const Shape *shape)
+static bool collider_moves(const MoteWorld *world, const Collider *collider)
 {
-    const vec3 way = v3_sub(shape->position, shape->start_position);
-    const vec4 a = shape->rotation, b = shape->start_rotation;
-    const bool deforms = shape->kind == SHAPE_FIELD && world_field_row(world, shape->data).velocities != FIELD_NONE;
+    const vec3 way = v3_sub(collider->position, collider->start_position);
+    const vec4 a = collider->rotation, b = collider->start_rotation;
+    const bool deforms =
+        collider->kind == COLLIDER_FIELD && world_field_row(world, collider->data).velocities != FIELD_NONE;
     return deforms || v3_dot(way, way) > 0.0f || a.x != b.x || a.y != b.y || a.z != b.z || a.w != b.w;
 }
 
 bool world_colliders_move(const MoteWorld *world)
 {
     bool moves = world->view.dynamic_count > 0;
-    for (uint32_t s = 0; s < world->view.shape_count && !moves; s++) {
-        moves = shape_moves(world, &world->shape_rows[s]);
+    for (uint32_t s = 0; s < world->view.collider_count && !moves; s++) {
+        moves = collider_moves(world, &world->collider_rows[s]);
     }
     return moves;
 }
 
-MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count)
+MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteCollider *volumes, uint32_t count)
 {
-    Shape *rows;
-    MoteResult result = world_convert_shapes(world, "kill volume", volumes, count, &rows);
-    result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_KILL_VOLUMES, count) : result;
+    Collider *rows;
+    MoteResult result = world_convert_colliders(world, "kill volume", volumes, count, &rows);
+    result = result == MOTE_OK ? reserve_colliders(world, CAPACITY_KILL_VOLUMES, count) : result;
     if (result == MOTE_OK) {
         if (count > 0) {
             world->backend->functions->upload(world->backend, world->view.kill_volumes, rows, count * sizeof *rows);

@@ -66,7 +66,7 @@ static MoteResult find_slots(const MoteParticleView *host, const uint32_t *ids, 
 // Memory for `fresh` more handles; the first ones bring an element a particle.
 static MoteResult reserve_handles(MoteWorld *world, uint32_t fresh)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const uint32_t before = view->handle_count;
     MoteResult result = world_reserve(world, CAPACITY_HANDLE_SLOTS, (uint64_t)before + fresh, 0);
     if (result == MOTE_OK) {
@@ -80,7 +80,7 @@ static MoteResult reserve_handles(MoteWorld *world, uint32_t fresh)
 // Gives the particles that have none a handle each, in the order of their ids. `handles` has one a slot.
 static MoteResult give_handles(MoteWorld *world, const IdRow *rows, uint32_t count, uint32_t *handles)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const size_t bytes = view->particle_count * sizeof *handles;
     const BackendFunctions *functions = world->backend->functions;
     memset(handles, 0xff, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mass.c - volume, centre of mass and inertia of shapes, and sample points of their surfaces.
+// mass.c - volume, centre of mass and inertia of colliders, and sample points of their surfaces.
 #include "solver/mass.h"
 
 #include "base/error.h"
@@ -34,21 +34,21 @@ static void add_point(Moments *moments, const double p[3], double volume)
 
 // ---- Analytic ----------------------------------------------------------------------------------------------
 
-// Of a shape about its origin with these volume and mean squares of x, y and z.
+// Of a collider about its origin with these volume and mean squares of x, y and z.
 static Moments diagonal_moments(double volume, double xx, double yy, double zz)
 {
     return (Moments){.volume = volume, .second = {{volume * xx}, {0, volume * yy}, {0, 0, volume * zz}}};
 }
 
-static Moments box_moments(const MoteShape *shape, bool flat)
+static Moments box_moments(const MoteCollider *collider, bool flat)
 {
-    const double x = shape->half_size.x, y = shape->half_size.y, z = flat ? 0.5 : shape->half_size.z;
+    const double x = collider->half_size.x, y = collider->half_size.y, z = flat ? 0.5 : collider->half_size.z;
     return diagonal_moments(8 * x * y * z, x * x / 3, y * y / 3, z * z / 3);
 }
 
-static Moments capsule_moments(const MoteShape *shape, double h, bool flat)
+static Moments capsule_moments(const MoteCollider *collider, double h, bool flat)
 {
-    const double r = shape->radius;
+    const double r = collider->radius;
     if (flat) { // a rectangle of 2r by 2h and two half discs, a metre deep
         const double sides = 4 * r * h, caps = PI * r * r, offset = 4 * r / (3 * PI); // of a half disc's centroid
         const double xx = sides * r * r / 3 + caps * r * r / 4;
@@ -98,19 +98,20 @@ static Moments hull_moments(const vec4 *rows, uint32_t triangles)
 
 typedef struct FieldWalk {
     Field row;
-    MoteView view; // of this field alone, in the host's memory
-    double step;   // m
+    SolverData view; // of this field alone, in the host's memory
+    double step;     // m
     int cells[3];
 } FieldWalk;
 
 static void start_walk(const MoteField *field, Field row, uint64_t start, FieldWalk *walk)
 {
-    const double size[3] = {(double)field->highest.x - field->lowest.x, (double)field->highest.y - field->lowest.y,
-                            (double)field->highest.z - field->lowest.z};
+    const double size[3] = {(double)field->bounds_max.x - field->bounds_min.x,
+                            (double)field->bounds_max.y - field->bounds_min.y,
+                            (double)field->bounds_max.z - field->bounds_min.z};
     const double longest = fmax(size[0], fmax(size[1], size[2]));
     row.distances -= (uint32_t)start;
     walk->row = row;
-    walk->view = (MoteView){.field_words = field->words};
+    walk->view = (SolverData){.field_words = field->words};
     walk->step = fmax(longest / FIELD_CELLS, 0.5 * (double)field->cell_size);
     for (int a = 0; a < 3; a++) {
         walk->cells[a] = (int)ceil(size[a] / walk->step);
@@ -129,13 +130,13 @@ static Moments walk_field(FieldWalk *walk, vec4 *samples, uint32_t *sample_count
 {
     Moments moments = {0};
     uint32_t found = 0;
-    const double lowest[3] = {walk->row.lowest.x, walk->row.lowest.y, walk->row.lowest.z};
+    const double bounds_min[3] = {walk->row.bounds_min.x, walk->row.bounds_min.y, walk->row.bounds_min.z};
     const double cell = walk->step * walk->step * walk->step;
     for (int z = 0; z < walk->cells[2]; z++) {
         for (int y = 0; y < walk->cells[1]; y++) {
             for (int x = 0; x < walk->cells[0]; x++) {
-                const double p[3] = {lowest[0] + (x + 0.5) * walk->step, lowest[1] + (y + 0.5) * walk->step,
-                                     lowest[2] + (z + 0.5) * walk->step};
+                const double p[3] = {bounds_min[0] + (x + 0.5) * walk->step, bounds_min[1] + (y + 0.5) * walk->step,
+                                     bounds_min[2] + (z + 0.5) * walk->step};
                 const vec4 surface = distance_at(walk, p);
                 const double inside = fmin(fmax(0.5 - (double)surface.w / walk->step, 0.0), 1.0);
                 add_point(&moments, p, inside * cell);
@@ -175,13 +176,13 @@ static bool invert(double m[3][3], double inverse[3][3])
     return determinant > 0 && isfinite(1 / determinant);
 }
 
-static MoteResult make_body(uint32_t i, const MoteShape *shape, const Moments *moments, bool flat, float radius,
+static MoteResult make_body(uint32_t i, const MoteCollider *collider, const Moments *moments, bool flat, float radius,
                             MassProperties *out)
 {
     if (!(moments->volume > 1e-30)) {
         return mote_fail(MOTE_ERROR_INPUT, "shape %u has a mass, but encloses no volume", i);
     }
-    const double mass = shape->mass > 0.0f ? (double)shape->mass : shape->density * moments->volume;
+    const double mass = collider->mass > 0.0f ? (double)collider->mass : collider->density * moments->volume;
     double centre[3], covariance[3][3], inertia[3][3], inverse[3][3];
     for (int a = 0; a < 3; a++) {
         centre[a] = moments->first[a] / moments->volume;
@@ -205,13 +206,13 @@ static MoteResult make_body(uint32_t i, const MoteShape *shape, const Moments *m
         .mass = (float)mass,
         .radius = radius,
         .inertia_diagonal = v3((float)inertia[0][0], (float)inertia[1][1], (float)inertia[2][2]),
-        .inertia_rest = v3((float)inertia[0][1], (float)inertia[0][2], (float)inertia[1][2]),
+        .inertia_offdiagonal = v3((float)inertia[0][1], (float)inertia[0][2], (float)inertia[1][2]),
         .inverse_diagonal = v3((float)inverse[0][0], (float)inverse[1][1], (float)inverse[2][2]),
-        .inverse_rest = v3((float)inverse[0][1], (float)inverse[0][2], (float)inverse[1][2]),
+        .inverse_offdiagonal = v3((float)inverse[0][1], (float)inverse[0][2], (float)inverse[1][2]),
     };
     if (flat) { // only turns in the plane
         out->body.inverse_diagonal = v3(0.0f, 0.0f, (float)(1 / inertia[2][2]));
-        out->body.inverse_rest = v3(0.0f, 0.0f, 0.0f);
+        out->body.inverse_offdiagonal = v3(0.0f, 0.0f, 0.0f);
     }
     return MOTE_OK;
 }
@@ -228,9 +229,9 @@ uint32_t mass_box_samples(vec3 half, bool flat, vec4 samples[BOX_SAMPLES])
     return count;
 }
 
-uint32_t mass_round_samples(const Shape *row, vec4 samples[2])
+uint32_t mass_round_samples(const Collider *row, vec4 samples[2])
 {
-    if (row->kind == SHAPE_SPHERE) {
+    if (row->kind == COLLIDER_SPHERE) {
         samples[0] = v4(0.0f, 0.0f, 0.0f, row->radius);
         return 1;
     }
@@ -256,22 +257,22 @@ static uint32_t hull_samples(const vec4 *rows, uint32_t triangles, vec4 *samples
     return count;
 }
 
-static MoteResult measure_field(MoteWorld *world, uint32_t i, const MoteShape *shape, Moments *moments,
+static MoteResult measure_field(MoteWorld *world, uint32_t i, const MoteCollider *collider, Moments *moments,
                                 MassProperties *out)
 {
-    const WorldField *slot = &world->colliders.fields[shape->data];
+    const WorldField *slot = &world->colliders.fields[collider->data];
     if (slot->field->mode == MOTE_FIELD_OUTSIDE) {
         return mote_fail(MOTE_ERROR_INPUT, "shape %u has a mass, but its field is a container", i);
     }
     FieldWalk walk;
-    start_walk(slot->field, world_field_row(world, shape->data), slot->start, &walk);
+    start_walk(slot->field, world_field_row(world, collider->data), slot->start, &walk);
     uint32_t surface = 0;
     *moments = walk_field(&walk, NULL, &surface, 1);
     walk_field(&walk, out->samples, &out->sample_count, surface / FIELD_SAMPLES + 1);
     return MOTE_OK;
 }
 
-MoteResult mass_measure(MoteWorld *world, uint32_t i, const MoteShape *shape, const Shape *row, float radius,
+MoteResult mass_measure(MoteWorld *world, uint32_t i, const MoteCollider *collider, const Collider *row, float radius,
                         MassProperties *out)
 {
     const bool flat = world->settings.dimensions == 2;
@@ -279,36 +280,36 @@ MoteResult mass_measure(MoteWorld *world, uint32_t i, const MoteShape *shape, co
     vec4 *hull_rows = malloc(4 * HULL_TRIANGLE_LIMIT * sizeof *hull_rows);
     MoteResult result = out->samples != NULL && hull_rows != NULL
                             ? MOTE_OK
-                            : mote_fail(MOTE_ERROR_MEMORY, "no memory for the body of shape %u", i);
-    if (result == MOTE_OK && (shape->kind == MOTE_SHAPE_PLANE || shape->inside_out)) {
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory for the body of collider %u", i);
+    if (result == MOTE_OK && (collider->kind == MOTE_COLLIDER_PLANE || collider->inside_out)) {
         result = mote_fail(MOTE_ERROR_INPUT, "shape %u is a %s with a mass, expected a solid of finite size", i,
-                           shape->kind == MOTE_SHAPE_PLANE ? "plane" : "container");
+                           collider->kind == MOTE_COLLIDER_PLANE ? "plane" : "container");
     }
     Moments moments = {0};
     if (result == MOTE_OK) {
-        switch (shape->kind) {
-        case MOTE_SHAPE_BOX:
-            moments = box_moments(shape, flat);
+        switch (collider->kind) {
+        case MOTE_COLLIDER_BOX:
+            moments = box_moments(collider, flat);
             out->sample_count = mass_box_samples(row->half_size, flat, out->samples);
             break;
-        case MOTE_SHAPE_HULL:
+        case MOTE_COLLIDER_HULL:
             world->backend->functions->download(world->backend, hull_rows, world->view.hull_rows + row->data,
                                                 4 * (size_t)row->data_count * sizeof *hull_rows);
             moments = hull_moments(hull_rows, row->data_count);
             out->sample_count = hull_samples(hull_rows, row->data_count, out->samples);
             break;
-        case MOTE_SHAPE_FIELD:
-            result = measure_field(world, i, shape, &moments, out);
+        case MOTE_COLLIDER_FIELD:
+            result = measure_field(world, i, collider, &moments, out);
             break;
         default:
-            moments =
-                capsule_moments(shape, shape->kind == MOTE_SHAPE_CAPSULE ? (double)shape->half_size.y : 0.0, flat);
+            moments = capsule_moments(
+                collider, collider->kind == MOTE_COLLIDER_CAPSULE ? (double)collider->half_size.y : 0.0, flat);
             out->sample_count = mass_round_samples(row, out->samples);
             break;
         }
     }
     free(hull_rows);
-    result = result == MOTE_OK ? make_body(i, shape, &moments, flat, radius, out) : result;
+    result = result == MOTE_OK ? make_body(i, collider, &moments, flat, radius, out) : result;
     if (result != MOTE_OK) {
         free(out->samples);
         *out = (MassProperties){0};

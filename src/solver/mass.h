@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mass.h - what a shape needs to be a rigid body.
+// mass.h - what a collider needs to be a rigid body.
 #ifndef MOTE_SOLVER_MASS_H
 #define MOTE_SOLVER_MASS_H
 
@@ -9,17 +9,17 @@
 #define BOX_SAMPLES 26 // corners, middles of edges and of faces
 
 typedef struct MassProperties {
-    Cluster body;  // mass, inertia and its inverse about the centre of mass, radius around the shape's origin
-    vec3 centre;   // m, in the shape's frame
+    Cluster body;  // mass, inertia and its inverse about the centre of mass, radius around the collider's origin
+    vec3 centre;   // m, in the collider's frame
     vec4 *samples; // points of the surface, or inside it by w (m); from malloc
     uint32_t sample_count;
 } MassProperties;
 
-// Of shape i with a mass or a density; `row` is its form for kernels. In 2D shapes are a metre deep.
-MoteResult mass_measure(MoteWorld *world, uint32_t i, const MoteShape *shape, const Shape *row, float radius,
+// Of collider i with a mass or a density; `row` is its form for kernels. In 2D colliders are a metre deep.
+MoteResult mass_measure(MoteWorld *world, uint32_t i, const MoteCollider *collider, const Collider *row, float radius,
                         MassProperties *out);
-// Sample points of shapes that users move; return how many.
+// Sample points of colliders that users move; return how many.
 uint32_t mass_box_samples(vec3 half, bool flat, vec4 samples[BOX_SAMPLES]);
-uint32_t mass_round_samples(const Shape *row, vec4 samples[2]);
+uint32_t mass_round_samples(const Collider *row, vec4 samples[2]);
 
 #endif

@@ -6,16 +6,16 @@
 MoteResult world_build_cells(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     LAUNCH(world, mark_cell_heads);
     functions->scan(world->backend, view->cell_scan, view->particle_count);
     if (world_stops(world)) {
         return stop_fail();
     }
-    if (world->guessing) {
-        const uint64_t guess = world_speculate_on(world->last_cells);
-        view->cell_count = guess < view->particle_count ? (uint32_t)guess : view->particle_count;
-        world_check_guess(world, GUESS_CELLS);
+    if (world->speculating) {
+        const uint64_t speculation = world_speculate_on(world->last_cells);
+        view->cell_count = speculation < view->particle_count ? (uint32_t)speculation : view->particle_count;
+        world_validate_speculation(world, SPECULATION_CELLS);
     } else {
         functions->download(world->backend, &view->cell_count, view->cell_scan + view->particle_count, sizeof(uint));
         world->last_cells = view->cell_count;
@@ -44,14 +44,14 @@ MoteResult world_build_cells(MoteWorld *world)
 MoteResult world_build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     uint64_t blocks = world_speculate_on(world->last_blocks);
     LAUNCH(world, count_neighbours);
     functions->scan(world->backend, view->neighbour_starts, view->particle_count);
     if (world_stops(world)) {
         return stop_fail();
     }
-    if (!world->guessing) {
+    if (!world->speculating) {
         functions->download(world->backend, &world->last_blocks, view->neighbour_starts + view->particle_count,
                             sizeof(uint));
         blocks = world->last_blocks > 0 ? world->last_blocks : 1; // an address, if no one has a neighbour
@@ -59,16 +59,16 @@ MoteResult world_build_lists(MoteWorld *world)
     uint64_t room = blocks * NEIGHBOUR_BLOCK;
     const uint64_t places = (uint64_t)world_most_particles(world) + world_spawn_room(world, STEP_BATCH);
     const uint64_t sort_room = SORT_WORDS * places;
-    if (functions->guesses && room < sort_room) {
+    if (functions->speculates && room < sort_room) {
         room = sort_room; // the next step can sort there
     }
     const MoteResult result = world_reserve(world, CAPACITY_NEIGHBOURS, room, 0);
     if (result != MOTE_OK) {
         return result;
     }
-    if (world->guessing) {
+    if (world->speculating) {
         view->block_limit = world->capacities[CAPACITY_NEIGHBOURS] / NEIGHBOUR_BLOCK;
-        world_check_guess(world, GUESS_BLOCKS);
+        world_validate_speculation(world, SPECULATION_BLOCKS);
     }
     LAUNCH(world, fill_neighbours);
     world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
@@ -95,7 +95,7 @@ static MoteResult build_lists(MoteWorld *world)
 // UPP Algorithm 1, lines 6-9, of particles in order.
 MoteResult world_find_neighbours(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     world->lists_are_current = false;
     world->corners_are_current = false;
     MoteResult result = world_build_cells(world);

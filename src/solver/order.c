@@ -5,7 +5,7 @@
 
 void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->gather_source_words = source;
     view->gather_target_words = target;
     view->gather_components = components;
@@ -14,7 +14,7 @@ void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t com
 
 static void gather_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->gather_source_words = source;
     view->gather_target_words = target;
     view->gather_components = components;
@@ -33,7 +33,7 @@ void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning)
 // What is gathered goes to scratch of the same size, which then takes the buffer's place.
 static void reorder_vec4(MoteWorld *world, vec4 **buffer)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->gather_source_vec4 = *buffer;
     view->gather_target_vec4 = view->reordered_vec4;
     LAUNCH(world, gather_vec4);
@@ -42,7 +42,7 @@ static void reorder_vec4(MoteWorld *world, vec4 **buffer)
 
 static void reorder_uint(MoteWorld *world, uint **buffer)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     gather_words(world, *buffer, view->reordered_uint, 1);
     CHECK_SCRATCH(scratch_exchange(&world->scratch, MEANING_reordered_uint, __func__));
     uint *const before = *buffer;
@@ -59,20 +59,20 @@ static void reorder_channel(MoteWorld *world, const Channel *channel)
 
 void world_point_at_channels(MoteWorld *world)
 {
-    const Channel *heights = world_look_up_channel(world, STACK_HEIGHT_CHANNEL);
-    const Channel *spins = world_look_up_channel(world, SPIN_CHANNEL);
-    world->view.heights = heights != NULL ? (float *)heights->words : NULL;
-    const Channel *supports = world_look_up_channel(world, SUPPORT_CHANNEL);
-    world->view.supports = supports != NULL ? (float *)supports->words : NULL;
-    world->view.spins = spins != NULL ? (vec4 *)spins->words : NULL;
+    const Channel *stack_heights = world_look_up_channel(world, STACK_HEIGHT_CHANNEL);
+    const Channel *angular_velocities = world_look_up_channel(world, ANGULAR_VELOCITY_CHANNEL);
+    world->view.stack_heights = stack_heights != NULL ? (float *)stack_heights->words : NULL;
+    const Channel *gravity_warm_starts = world_look_up_channel(world, GRAVITY_WARM_START_CHANNEL);
+    world->view.gravity_warm_starts = gravity_warm_starts != NULL ? (float *)gravity_warm_starts->words : NULL;
+    world->view.angular_velocities = angular_velocities != NULL ? (vec4 *)angular_velocities->words : NULL;
 }
 
 // Where the host does not look how many particles are left, the device does (particles_left).
 void world_order_particles(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const bool removes = view->kill_volume_count > 0 || world->has_marked;
-    if (removes && !world->guessing) {
+    if (removes && !world->speculating) {
         uint removed = 0;
         world->backend->functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);
         world_drop_removed(world, removed);
@@ -87,7 +87,7 @@ void world_order_particles(MoteWorld *world)
     for (uint32_t c = 0; c < world->channel_count; c++) {
         reorder_channel(world, &world->channels[c]);
     }
-    if (removes && world->guessing) {
+    if (removes && world->speculating) {
         LAUNCH(world, mark_removed);
     }
     CHECK_SCRATCH(scratch_reorder(&world->scratch));
@@ -95,7 +95,7 @@ void world_order_particles(MoteWorld *world)
 
 MoteResult world_sort_particles(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_sort_scratch));
     world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->sort_scratch);
     world_order_particles(world);

@@ -17,23 +17,23 @@ static const float LIQUID_REACH = 0.9f;
 // by colliders.
 static const float RECOVERY_SPEED = 5.0f;
 
-static uint32_t missing_parts(const MoteWorld *world)
+static uint32_t lacked_features(const MoteWorld *world)
 {
-    const MoteView *view = &world->view;
-    const bool bounces = world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u;
-    return (view->has_solids == 0u ? WITHOUT_SOLIDS : 0u) | (view->dynamic_count == 0 ? WITHOUT_DYNAMICS : 0u) |
-           (world->colliders.field_count == 0 ? WITHOUT_FIELDS : 0u) |
-           (world->colliders.hull_count == 0 ? WITHOUT_HULLS : 0u) | (!world->obstacles ? WITHOUT_OBSTACLES : 0u) |
-           (!bounces ? WITHOUT_BOUNCES : 0u) | (view->mixed_masses == 0u ? WITHOUT_MIXTURES : 0u) |
-           (view->liquids_differ == 0u ? WITHOUT_LIQUIDS : 0u);
+    const SolverData *view = &world->view;
+    const bool bounces = world->bouncing || world->bouncing_colliders || view->velocity_friction != 0u;
+    return (view->has_solids == 0u ? LACKS_SOLIDS : 0u) | (view->dynamic_count == 0 ? LACKS_DYNAMICS : 0u) |
+           (world->colliders.field_count == 0 ? LACKS_FIELDS : 0u) |
+           (world->colliders.hull_count == 0 ? LACKS_HULLS : 0u) | (!world->obstacles ? LACKS_OBSTACLES : 0u) |
+           (!bounces ? LACKS_BOUNCES : 0u) | (view->mixed_masses == 0u ? LACKS_MIXTURES : 0u) |
+           (view->liquids_differ == 0u ? LACKS_LIQUIDS : 0u);
 }
 
 void world_set_parameters(MoteWorld *world, float time_step)
 {
     const MoteSettings *settings = &world->settings;
     const RestState *rest = &world->rest;
-    MoteView *view = &world->view;
-    const double h = (double)settings->spacing * settings->support_ratio;
+    SolverData *view = &world->view;
+    const double h = (double)settings->spacing * settings->smoothing_radius_ratio;
     const WorldTally *tally = &world->tally;
     const double denominator = rest->squared_gradients; // UPP eq. 5 on the rest lattice, over the inverse mass
     const double unlimited = 1e30;
@@ -43,8 +43,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->motion_mask = v3(1.0f, 1.0f, settings->dimensions == 2 ? 0.0f : 1.0f);
     view->velocity_decay = (float)exp(-(double)settings->damping * time_step);
 
-    view->support = (float)h;
-    view->support_squared = (float)(h * h);
+    view->smoothing_radius = (float)h;
+    view->smoothing_radius_squared = (float)(h * h);
     view->liquid_inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0f;
     view->mixed_masses =
         tally->has_fluid && (tally->largest_inverse_mass > view->liquid_inverse_mass || tally->has_pinned_liquid);
@@ -55,8 +55,9 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // Poly6 over a plane of the rest lattice's layer, or in 2D over its line.
     const double in_layer = settings->dimensions == 2 ? 32.0 / 35.0 / settings->spacing
                                                       : PI / 4.0 / ((double)settings->spacing * settings->spacing);
-    view->wall_scale = (float)(settings->wall_density_weight * in_layer * rest->poly6_norm / rest->number_density);
-    view->wall_spacing = settings->spacing;
+    view->boundary_scale =
+        (float)(settings->boundary_density_weight * in_layer * rest->poly6_norm / rest->number_density);
+    view->boundary_spacing = settings->spacing;
     view->over_relaxation = settings->over_relaxation;
     const LiquidParameters liquid = world_liquid_parameters(world);
     view->liquids_differ = world_liquids_differ(world);
@@ -70,10 +71,10 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->artificial_pressure = liquid.artificial_pressure;
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
-    // Where shapes count, they change lambdas after density_lambda. The CPU's twins have notes of their own in the same
-    // place (src/cpu/avx2_idle.h).
-    view->notes_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
-                           view->wall_scale <= 0.0f && world->backend->functions->guesses;
+    // Where colliders count, they change lambdas after density_lambda. The AVX2 kernels have notes of their own in the
+    // same place (src/cpu/avx2_idle.h).
+    view->marks_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
+                           view->boundary_scale <= 0.0f && world->backend->functions->speculates;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;
@@ -89,7 +90,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->sleep_distance = settings->sleep_speed * time_step;
     const MoteVec3 g = settings->gravity;
     const float fall = sqrtf(g.x * g.x + g.y * g.y + g.z * g.z);
-    view->bounce_speed = 2.0f * time_step * fall;
+    view->restitution_threshold = 2.0f * time_step * fall;
 
     view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
     view->contact_distance = settings->solid_distance * settings->spacing;
@@ -102,17 +103,17 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->velocity_friction = settings->friction_model == MOTE_FRICTION_VELOCITY;
     view->stack_scaling = settings->stack_scaling;
     view->stack_ground = settings->stack_ground;
-    view->support_memory = fall > 0.0f && view->has_solids != 0u ? settings->support_memory : 0.0f;
+    view->gravity_warm_start = fall > 0.0f && view->has_solids != 0u ? settings->gravity_warm_start : 0.0f;
     view->stack_by_contacts = settings->stack_height == MOTE_STACK_CONTACTS && settings->stack_scaling > 0.0f;
-    view->adhesion_range = world->sticky_materials || world->sticky_shapes ? 0.5f * settings->spacing : 0.0f;
-    world_find_room(world);
+    view->adhesion_range = world->sticky_materials || world->sticky_colliders ? 0.5f * settings->spacing : 0.0f;
+    world_find_clear_box(world);
     view->rolling = world->rolling && view->has_solids != 0u;
     view->bouncing = world->bouncing && view->has_solids != 0u;
     view->entry_count = world->entry_count;
     view->ignoring = world->ignoring;
-    view->apart_only = view->member_count > 0 && !world->tally.has_fluid;
+    view->skip_same_group = view->member_count > 0 && !world->tally.has_fluid;
     const float ratio = world->last_time_step > 0.0f ? time_step / world->last_time_step : 1.0f;
-    view->hold_scale = ratio * ratio;
+    view->warm_start_scale = ratio * ratio;
     view->recording = world->recording_forces;
     view->force_stride = world->capacities[CAPACITY_FORCE_MARKS];
 
@@ -130,8 +131,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->watch_chunk_count = (view->particle_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
     view->watch_row_count = (view->watch_chunk_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
     world_point_at_channels(world);
-    view->dynamic_once = 1;
-    view->without = missing_parts(world);
+    view->one = 1;
+    view->lacked_features = lacked_features(world);
     view->dynamic_bounce =
-        view->dynamic_count > 0 && (world->bouncing || world->bouncing_shapes || view->velocity_friction != 0u);
+        view->dynamic_count > 0 && (world->bouncing || world->bouncing_colliders || view->velocity_friction != 0u);
 }

@@ -20,14 +20,14 @@ MoteResult world_reserve_query(MoteWorld *world, Capacity capacity, uint64_t cou
 
 void world_set_query_chunks(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->query_chunk_count = (view->particle_count + QUERY_CHUNK - 1) / QUERY_CHUNK;
     view->query_row_count = (view->query_chunk_count + QUERY_CHUNK - 1) / QUERY_CHUNK;
 }
 
 void world_add_query_rows(MoteWorld *world, uint32_t columns, double sums[][4])
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->query_columns = columns;
     if (view->query_row_count > 0) {
         LAUNCH(world, sum_query_rows);
@@ -52,13 +52,13 @@ static MoteResult probe_batch(MoteWorld *world, const MoteVec3 *points, uint32_t
                               MoteProbe *out)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     for (uint32_t i = 0; i < count; i++) {
         surfaces[i] = v4(points[i].x, points[i].y, points[i].z, 0.0f);
     }
     functions->upload(world->backend, view->query_hits, surfaces, count * sizeof *surfaces);
     view->query_count = count;
-    LAUNCH(world, probe_shapes);
+    LAUNCH(world, probe_colliders);
     functions->download(world->backend, surfaces, view->query_hits, count * sizeof *surfaces);
     functions->download(world->backend, hits, view->query_words, count * sizeof *hits);
     for (uint32_t i = 0; i < count; i++) {
@@ -122,7 +122,7 @@ static MoteRayHit convert_hit(vec4 hit, const uint *words)
 
 static void launch_rays(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     LAUNCH(world, cast_at_colliders);
     if (view->particle_count > 0) {
         LAUNCH(world, cast_at_particles);
@@ -135,7 +135,7 @@ static MoteResult cast_batch(MoteWorld *world, const MoteRay *rays, uint32_t fir
                              MoteRayHit *out)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     for (uint32_t i = 0; i < count; i++) {
         const MoteResult result = convert_ray(world, &rays[first + i], first + i, rows->rays + 2 * (size_t)i);
         if (result != MOTE_OK) {
@@ -184,11 +184,11 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void overlap_batch(MoteWorld *world, const Shape *rows, uint32_t count, uint32_t *counts, uint32_t *ids,
+static void overlap_batch(MoteWorld *world, const Collider *rows, uint32_t count, uint32_t *counts, uint32_t *ids,
                           uint32_t capacity)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     functions->upload(world->backend, view->query_volumes, rows, count * sizeof *rows);
     view->query_count = count;
     LAUNCH(world, count_overlaps);
@@ -208,12 +208,12 @@ static void overlap_batch(MoteWorld *world, const Shape *rows, uint32_t count, u
     }
 }
 
-MoteResult mote_world_overlap(MoteWorld *world, const MoteShape *volumes, uint32_t count, uint32_t *counts,
+MoteResult mote_world_overlap(MoteWorld *world, const MoteCollider *volumes, uint32_t count, uint32_t *counts,
                               uint32_t *ids, uint32_t capacity)
 {
-    MoteView *view = &world->view;
-    Shape *rows;
-    MoteResult result = world_convert_shapes(world, "volume", volumes, count, &rows);
+    SolverData *view = &world->view;
+    Collider *rows;
+    MoteResult result = world_convert_colliders(world, "volume", volumes, count, &rows);
     if (result != MOTE_OK) {
         return result;
     }

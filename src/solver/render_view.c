@@ -17,7 +17,7 @@
 static MoteResult list_sorted_copies(MoteWorld *world, uint32_t *listed)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const uint32_t count = view->particle_count, volumes = view->kill_volume_count;
     CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_predicted));
     functions->copy(world->backend, view->predicted, view->positions, (size_t)count * sizeof(vec4));
@@ -47,7 +47,7 @@ static MoteResult list_sorted_copies(MoteWorld *world, uint32_t *listed)
 // neighbours[e] = order[neighbours[e]]: each invocation of the gather reads and writes its own entry.
 static void rename_entries(MoteWorld *world)
 {
-    MoteView view = world->view;
+    SolverData view = world->view;
     view.particle_count = world->listed_entries;
     view.gather_components = 1;
     view.gather_source_words = world->view.order;
@@ -70,13 +70,13 @@ static void rename_lists(MoteWorld *world, uint *values, const uint *order, uint
 static MoteResult find_neighbours_aside(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const size_t count = view->particle_count;
     world->lists_are_current = false;
     world->corners_are_current = false;
     world->listed_entries = 0;
-    world_set_parameters(world, 1.0f);     // the search does not depend on the time step
-    view->apart_only = view->ignoring = 0; // phases are not sorted along
+    world_set_parameters(world, 1.0f);          // the search does not depend on the time step
+    view->skip_same_group = view->ignoring = 0; // phases are not sorted along
     if (count == 0) {
         return MOTE_OK;
     }
@@ -156,7 +156,7 @@ static MoteResult wait_for_backend(MoteWorld *world)
 void world_measure_bounds(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     functions->find_bounds(world->backend, view->positions, view->particle_count, view->bounds);
     functions->download(world->backend, world->corners, view->bounds, sizeof world->corners);
     world->corners_are_current = true;
@@ -186,11 +186,12 @@ void world_locate_handles(MoteWorld *world)
 static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRenderView *out)
 {
     *out = (MoteRenderView){.why = ""};
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     const MoteSettings *settings = &world->settings;
-    const float support = (float)((double)settings->spacing * settings->support_ratio); // as world_set_parameters
+    const float smoothing_radius =
+        (float)((double)settings->spacing * settings->smoothing_radius_ratio); // as world_set_parameters
     MoteResult result = MOTE_OK;
-    if (!world->lists_are_current || view->support != support) {
+    if (!world->lists_are_current || view->smoothing_radius != smoothing_radius) {
         result = find_neighbours_aside(world);
     }
     const uint32_t count = view->particle_count;
@@ -208,8 +209,8 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     }
     if (count > 0) {
         const vec4 *corners = world->corners;
-        out->lowest = (MoteVec3){corners[0].x, corners[0].y, corners[0].z};
-        out->highest = (MoteVec3){corners[1].x, corners[1].y, corners[1].z};
+        out->bounds_min = (MoteVec3){corners[0].x, corners[0].y, corners[0].z};
+        out->bounds_max = (MoteVec3){corners[1].x, corners[1].y, corners[1].z};
     }
     out->memory = world->backend->functions->memory_kind(world->backend, &out->why);
     if (out->memory == MOTE_MEMORY_DEVICE) {
@@ -219,7 +220,7 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     out->particle_count = count;
     out->dimensions = settings->dimensions;
     out->spacing = settings->spacing;
-    out->support = support;
+    out->smoothing_radius = smoothing_radius;
     out->has_liquid = world->tally.has_fluid;
     out->has_solids = view->has_solids != 0u;
     out->solid_radius = 0.5f * settings->spacing * settings->solid_distance;

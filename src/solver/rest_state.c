@@ -9,7 +9,7 @@ static const double PI = 3.14159265358979323846;
 RestState rest_state_measure(const MoteSettings *settings)
 {
     const double d = settings->spacing;
-    const double h = d * settings->support_ratio;
+    const double h = d * settings->smoothing_radius_ratio;
     RestState rest = {0};
     if (settings->dimensions == 2) {
         rest.poly6_norm = 4.0 / (PI * pow(h, 8));
@@ -19,7 +19,7 @@ RestState rest_state_measure(const MoteSettings *settings)
         rest.poly6_norm = 315.0 / (64.0 * PI * pow(h, 9));
         rest.spiky_norm = -45.0 / (PI * pow(h, 6));
     }
-    const int reach = (int)ceil(settings->support_ratio);
+    const int reach = (int)ceil(settings->smoothing_radius_ratio);
     const int depth = settings->dimensions == 2 ? 0 : reach;
     for (int z = -depth; z <= depth; z++) {
         for (int y = -reach; y <= reach; y++) {

@@ -43,7 +43,7 @@ enum {
 };
 _Static_assert((int)USE_COUNT <= (int)SCRATCH_USES, "SCRATCH_USES is too small");
 
-uint32_t scratch_uses(const MoteView *view, ScratchUse uses[SCRATCH_USES])
+uint32_t scratch_uses(const SolverData *view, ScratchUse uses[SCRATCH_USES])
 {
     uint32_t n = 0;
 #define READS(kernel, meaning, when)  uses[n++] = (ScratchUse){KERNEL_ID_##kernel, MEANING_##meaning, false, when};
@@ -68,7 +68,7 @@ MoteResult scratch_write(Scratch *scratch, Meaning meaning)
     return MOTE_OK;
 }
 
-MoteResult scratch_launch(Scratch *scratch, KernelId kernel, const MoteView *view)
+MoteResult scratch_launch(Scratch *scratch, KernelId kernel, const SolverData *view)
 {
     ScratchUse uses[SCRATCH_USES];
     const uint32_t count = scratch_uses(view, uses);

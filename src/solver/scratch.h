@@ -32,7 +32,7 @@ typedef struct ScratchUse {
 enum { SCRATCH_USES = 192 }; // at most: rows of scratch.def
 
 // How many there are.
-uint32_t scratch_uses(const MoteView *view, ScratchUse uses[SCRATCH_USES]);
+uint32_t scratch_uses(const SolverData *view, ScratchUse uses[SCRATCH_USES]);
 
 typedef struct Scratch {
     uint8_t living[MEANING_COUNT]; // of each buffer, the Meaning it was last written with
@@ -42,7 +42,7 @@ typedef struct Scratch {
 MoteResult scratch_read(const Scratch *scratch, Meaning meaning, const char *reader);
 MoteResult scratch_write(Scratch *scratch, Meaning meaning);
 // Both, as the kernel does them.
-MoteResult scratch_launch(Scratch *scratch, KernelId kernel, const MoteView *view);
+MoteResult scratch_launch(Scratch *scratch, KernelId kernel, const SolverData *view);
 // Memory with this meaning takes the place of another buffer's, and gets that one's old contents.
 MoteResult scratch_exchange(Scratch *scratch, Meaning meaning, const char *reader);
 // Particles have another order now: what is not sorted along is of no use.

@@ -59,9 +59,10 @@ MoteResult settings_check(const MoteSettings *settings)
             }
         }
     }
-    if (settings->solid_distance > settings->support_ratio) {
-        return mote_fail(MOTE_ERROR_INPUT, "settings.solid_distance is %g, expected at most support_ratio, which is %g",
-                         (double)settings->solid_distance, (double)settings->support_ratio);
+    if (settings->solid_distance > settings->smoothing_radius_ratio) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "settings.solid_distance is %g, expected at most smoothing_radius_ratio, which is %g",
+                         (double)settings->solid_distance, (double)settings->smoothing_radius_ratio);
     }
     return MOTE_OK;
 }

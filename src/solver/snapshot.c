@@ -33,7 +33,7 @@ static const Capacity saved_capacities[SAVED_ARRAY_COUNT] = {
 };
 
 // Where the arrays are now, in the backend's memory.
-static void list_saved_arrays(const MoteView *view, void *addresses[SAVED_ARRAY_COUNT])
+static void list_saved_arrays(const SolverData *view, void *addresses[SAVED_ARRAY_COUNT])
 {
 #define SAVED_SAVE(type, name, capacity)                  addresses[SAVED_##name] = view->name;
 #define BUFFER(type, name, capacity, order, keep, render) SAVED_##keep(type, name, capacity)
@@ -292,8 +292,8 @@ static MoteResult check_motions(const WorldSnapshot *snapshot)
     for (uint64_t i = 0; i < motions->count; i++) {
         Motion motion;
         memcpy(&motion, (const char *)motions->data + i * sizeof motion, sizeof motion);
-        if (!is_unit(motion.start_rotation) || !is_unit(motion.aim_rotation)) {
-            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a rotation of a shape that is not of unit length");
+        if (!is_unit(motion.start_rotation) || !is_unit(motion.predicted_rotation)) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has a rotation of a collider that is not of unit length");
         }
     }
     return MOTE_OK;

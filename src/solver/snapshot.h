@@ -55,7 +55,7 @@ typedef struct WorldSnapshot {
 // Elements of an array in a snapshot of this world with `particle_count` particles.
 uint64_t world_saved_elements(const MoteWorld *world, SavedArrayId id, uint32_t particle_count);
 MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out);
-// Replaces the world's particles and channels; settings, shapes, volumes, materials and the tables of bodies stay: a
+// Replaces the world's particles and channels; settings, colliders, volumes, materials and the tables of bodies stay: a
 // snapshot fits a world with the bodies and wet maps of the one it was taken of. Every value is checked first
 // (finite positions and velocities, unique ids below next_id): on an error the world is unchanged. Where an array that
 // rides along with particles is empty, they have what new ones do.

@@ -11,7 +11,7 @@
 
 MoteResult world_reserve_solids(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (view->has_solids != 0u) {
         return MOTE_OK;
     }
@@ -47,7 +47,7 @@ static MoteResult check_material(uint32_t i, const MoteMaterial *material)
 // Rows for groups up to `count`, the new ones with the material of their own number, or 0.
 static MoteResult reserve_groups(MoteWorld *world, uint32_t count)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (count <= view->group_count) {
         return MOTE_OK;
     }
@@ -113,8 +113,8 @@ MoteResult mote_world_set_materials(MoteWorld *world, const MoteMaterial *materi
             world->backend->functions->upload(world->backend, world->view.materials, rows, count * sizeof *rows);
         }
         world->view.material_count = count;
-        if (world->rolling && world_look_up_channel(world, SPIN_CHANNEL) == NULL) {
-            result = mote_world_add_channel(world, SPIN_CHANNEL, 4);
+        if (world->rolling && world_look_up_channel(world, ANGULAR_VELOCITY_CHANNEL) == NULL) {
+            result = mote_world_add_channel(world, ANGULAR_VELOCITY_CHANNEL, 4);
             world->rolling = result == MOTE_OK;
         }
         world->tally.next_group = world->tally.next_group > count ? world->tally.next_group : count;

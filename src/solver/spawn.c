@@ -85,7 +85,7 @@ static void note_spawns(MoteWorld *world, uint32_t count)
 // How many there are, where the host looks, and room for them.
 static MoteResult make_room(MoteWorld *world, uint32_t *count)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     const uint32_t before = view->particle_count;
     world->backend->functions->download(world->backend, count, view->cell_scan + before, sizeof *count);
     note_spawns(world, *count);
@@ -100,7 +100,7 @@ static MoteResult make_room(MoteWorld *world, uint32_t *count)
 
 MoteResult world_spawn(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     uint32_t count = 0;
     if (view->source_count == 0 || view->particle_count == 0) {
         return MOTE_OK;
@@ -111,8 +111,8 @@ MoteResult world_spawn(MoteWorld *world)
     if (world_stops(world)) {
         return stop_fail();
     }
-    if (world->guessing) {
-        world_check_guess(world, GUESS_SPAWNS);
+    if (world->speculating) {
+        world_validate_speculation(world, SPECULATION_SPAWNS);
     } else {
         const MoteResult result = make_room(world, &count);
         if (result != MOTE_OK || count == 0) {
@@ -125,7 +125,7 @@ MoteResult world_spawn(MoteWorld *world)
         view->gather_components = world->channels[c].components;
         LAUNCH(world, clear_spawned_words);
     }
-    if (world->guessing) {
+    if (world->speculating) {
         LAUNCH(world, commit_spawns);
     } else {
         view->particle_count += count;
@@ -141,20 +141,20 @@ uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps)
 {
     const uint64_t likely = ((uint64_t)world->last_spawns * 5 / 4 + 8) * steps;
     const uint64_t most = (uint64_t)(UINT32_MAX / 2);
-    const bool spawns = world->guessing && world->view.source_count > 0 && world->view.particle_count > 0;
+    const bool spawns = world->speculating && world->view.source_count > 0 && world->view.particle_count > 0;
     return spawns ? (uint32_t)(likely < most ? likely : most) : 0;
 }
 
 MoteResult world_add_dead_slots(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t count)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (count == 0) {
         return MOTE_OK;
     }
     const MoteResult result = world_reserve_particles(world, (uint64_t)view->particle_count + count);
     if (result == MOTE_OK) {
         view->particle_count += count;
-        view->guessing = 1;
+        view->speculating = 1;
         world->dead_slots += count;
         world->has_marked = true;
         counters[COUNTER_REMOVED] += count;

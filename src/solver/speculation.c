@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // speculation.c - steps on guesses. A backend whose launches wait is not asked for numbers in the middle of a step: the
-// step guesses them from the last one, the device checks the guesses (check_guess), and what was guessed wrong is run
-// again from there. So the host waits once for up to STEP_BATCH steps.
+// step speculates on them from the last one, the device checks the speculations (validate_speculation), and what was
+// speculated wrongly is run again from there. So the host waits once for up to STEP_BATCH steps.
 #include "solver/world.h"
 
-// How many of `count` steps can be run before the host must look. Unless it guesses, the host looks within each.
+// How many of `count` steps can be run before the host must look. Unless it speculates, the host looks within each.
 uint32_t world_choose_batch(MoteWorld *world, uint32_t count)
 {
-    world->guessing = world->backend->functions->guesses && world->last_cells > 0;
+    world->speculating = world->backend->functions->speculates && world->last_cells > 0;
     const bool calls = world->callbacks.before != NULL || world->callbacks.after != NULL; // users see every step
     const uint64_t places = (uint64_t)world_most_particles(world) + world_spawn_room(world, STEP_BATCH);
-    const bool reads = !world->guessing || world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS < places || calls;
+    const bool reads = !world->speculating || world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS < places || calls;
     uint32_t most = reads ? 1 : STEP_BATCH;
     while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
         most--;
@@ -18,10 +18,10 @@ uint32_t world_choose_batch(MoteWorld *world, uint32_t count)
     return count < most ? count : most;
 }
 
-void world_check_guess(MoteWorld *world, uint32_t guess)
+void world_validate_speculation(MoteWorld *world, uint32_t speculation)
 {
-    world->view.guess = guess;
-    LAUNCH(world, check_guess);
+    world->view.speculation = speculation;
+    LAUNCH(world, validate_speculation);
 }
 
 // What is guessed from the last step's: neighbourhoods change slowly.
@@ -35,7 +35,7 @@ uint64_t world_speculate_on(uint32_t last)
 // stay where they are now.
 void world_roll_back(MoteWorld *world, const StepMark *mark)
 {
-    MoteView view = mark->view;
+    SolverData view = mark->view;
 #define STAYS_REORDER false
 #define STAYS_FIXED   true
 #define BUFFER(type, name, capacity, order, keep, render)                                                              \
@@ -50,21 +50,22 @@ void world_roll_back(MoteWorld *world, const StepMark *mark)
 // Makes room for the new particles of step `at` of the batch, for which there was none.
 MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
 {
-    world->wrong_guesses++;
+    world->misspeculations++;
     world->last_spawns = counters[COUNTER_SPAWNS];
     world_roll_back(world, &world->marks[at].ended);
     world->tally = world->marks[at].tally;
-    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = 0;
+    counters[COUNTER_ABORTED] = counters[COUNTER_STEPS] = 0;
     return world_add_dead_slots(world, counters, world_spawn_room(world, 1));
 }
 
-// Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong. How many were
+// Rolls back to where particles were in order in step `at` of the batch, of which a speculation failed. How many were
 // removed is known there, too; their places are kept where steps make new particles.
-void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
+void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
 {
-    world->wrong_guesses++;
+    world->misspeculations++;
     world->last_cells = counters[COUNTER_CELLS];
-    world->last_blocks = counters[COUNTER_HALTED] == 1u + GUESS_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
+    world->last_blocks =
+        counters[COUNTER_ABORTED] == 1u + SPECULATION_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
     world_roll_back(world, &world->marks[at].ordered);
     world->tally = world->marks[at].tally;
     world->lists_are_current = false;
@@ -73,18 +74,18 @@ void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t 
         world_settle_spawns(world, counters);
         counters[COUNTER_REMOVED] = counters[COUNTER_SPAWNED] = 0;
     }
-    counters[COUNTER_HALTED] = counters[COUNTER_STEPS] = 0;
+    counters[COUNTER_ABORTED] = counters[COUNTER_STEPS] = 0;
     world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_ALL * sizeof *counters);
 }
 
-// What the host guessed in the last step, as it was.
+// What the host speculated on in the last step, as it was.
 void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL])
 {
-    if (world->guessing) {
+    if (world->speculating) {
         world_drop_removed(world, counters[COUNTER_REMOVED]);
         world_settle_spawns(world, counters);
     }
-    if (world->guessing && world->view.particle_count > 0) {
+    if (world->speculating && world->view.particle_count > 0) {
         world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];
         world->last_blocks = counters[COUNTER_BLOCKS];
         world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;

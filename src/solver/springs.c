@@ -167,7 +167,7 @@ static MoteResult clear_lambdas(MoteWorld *world, uint32_t first, uint32_t count
 
 static void upload_tables(MoteWorld *world, const LinkTables *t, bool on_bodies)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     Backend *backend = world->backend;
     void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
     const size_t links = t->count, nodes = t->node_count;

@@ -55,8 +55,8 @@ static void add_particle(MoteStatistics *out, const MoteVec3 *gravity, const flo
     const double x = position[0], y = position[1], z = position[2];
     const double u = velocity[0], v = velocity[1], w = velocity[2];
     for (int axis = 0; axis < 3; axis++) {
-        out->lowest[axis] = fmin(out->lowest[axis], position[axis]);
-        out->highest[axis] = fmax(out->highest[axis], position[axis]);
+        out->bounds_min[axis] = fmin(out->bounds_min[axis], position[axis]);
+        out->bounds_max[axis] = fmax(out->bounds_max[axis], position[axis]);
     }
     if (position[3] <= 0.0f) {
         return; // pinned
@@ -91,8 +91,8 @@ MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
         return result;
     }
     for (int axis = 0; axis < 3; axis++) {
-        out->lowest[axis] = INFINITY;
-        out->highest[axis] = -INFINITY;
+        out->bounds_min[axis] = INFINITY;
+        out->bounds_max[axis] = -INFINITY;
     }
     for (uint32_t i = 0; i < host.count; i++) {
         add_particle(out, &world->settings.gravity, host.positions + 4 * (size_t)i, host.velocities + 4 * (size_t)i);

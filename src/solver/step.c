@@ -13,27 +13,27 @@ static void keep_walls_closed(MoteWorld *world);
 #define CONSTRAINT(name, active, force) static void solve_##name(MoteWorld *world);
 #include "kernels/constraints.def"
 static void update_velocities(MoteWorld *world);
-static void begin_shapes(MoteWorld *world);
-static void count_shape_contacts(MoteWorld *world);
-static void finish_shapes(MoteWorld *world);
+static void begin_dynamic_colliders(MoteWorld *world);
+static void count_dynamic_contacts(MoteWorld *world);
+static void finish_dynamic_colliders(MoteWorld *world);
 static void watch_energy(MoteWorld *world);
 
 // Lines 1 to 6: where particles would go, and in which order they lie there.
 static void begin_step(MoteWorld *world, float time_step, bool clear)
 {
     const BackendFunctions *functions = world->backend->functions;
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     world_set_parameters(world, time_step);
     if (clear) {
-        view->guessing = 0;
+        view->speculating = 0;
         LAUNCH(world, clear_counters);
     }
-    view->guessing = world->guessing;
+    view->speculating = world->speculating;
     if (!clear) {
         LAUNCH(world, begin_step);
     }
     world_apply_force_fields(world);
-    begin_shapes(world); // those that have a mass
+    begin_dynamic_colliders(world); // those that have a mass
     if (view->particle_count > 0) {
         LAUNCH(world, predict);
         world->lists_are_current = false;
@@ -43,8 +43,8 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
         if (world_stops(world)) {
             return;
         }
-        // A sort does not stop where a guess was wrong, when scratch may be an array that is still needed; lists never
-        // are.
+        // A sort does not stop where a speculation failed, when scratch may be an array that is still needed; lists
+        // never are.
         const bool in_lists = world_sorts_in_lists(world);
         CHECK_SCRATCH(
             scratch_write(&world->scratch, in_lists ? MEANING_speculative_sort_scratch : MEANING_sort_scratch));
@@ -58,7 +58,7 @@ static void solve(MoteWorld *world)
     measure_stacks(world);
     stabilize(world); // lines 10-15
     predict_bodies(world);
-    count_shape_contacts(world);
+    count_dynamic_contacts(world);
     LAUNCH(world, watch_begin);
     for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
         world->view.iteration = i;
@@ -75,7 +75,7 @@ static void solve(MoteWorld *world)
 
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (from == STEP_ENDED) {
         return world_spawn(world);
     }
@@ -96,7 +96,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
         }
         solve(world);
     }
-    finish_shapes(world);
+    finish_dynamic_colliders(world);
     watch_energy(world);
     marks->ended = (StepMark){*view, world->scratch};
     return world_stops(world) ? stop_fail() : world_spawn(world);
@@ -112,7 +112,7 @@ typedef enum ConstraintGroup {
 
 static bool group_is_active(const MoteWorld *world, ConstraintGroup group)
 {
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     const bool active[GROUP_COUNT] = {
 #define CONSTRAINT(name, active_when, force) [GROUP_##name] = active_when,
 #include "kernels/constraints.def"
@@ -159,10 +159,10 @@ static void keep_walls_closed(MoteWorld *world)
     solve_group(world, GROUP_dynamic_colliders);
 }
 
-static void count_walls(MoteWorld *world)
+static void add_boundary_density(MoteWorld *world)
 {
-    if (world->view.wall_scale > 0.0f && world->view.shape_count > 0) {
-        LAUNCH(world, count_walls);
+    if (world->view.boundary_scale > 0.0f && world->view.collider_count > 0) {
+        LAUNCH(world, add_boundary_density);
     }
 }
 
@@ -170,33 +170,33 @@ void world_measure_densities(MoteWorld *world)
 {
     world->view.measuring = 1;
     LAUNCH(world, measure_density);
-    count_walls(world);
+    add_boundary_density(world);
     world->view.measuring = 0;
 }
 
 static void solve_density(MoteWorld *world)
 {
     LAUNCH(world, density_lambda);
-    count_walls(world);
+    add_boundary_density(world);
     LAUNCH(world, density_delta);
     if (world->view.cluster_count > 0) {
-        LAUNCH(world, slip_past_faces);
+        LAUNCH(world, remove_tangential_pressure);
     }
 }
 
 // Rigid bodies go where liquids or springs have pushed their particles: contacts are solved with where they are then.
-static void press_clusters(MoteWorld *world)
+static void apply_fluid_pressure(MoteWorld *world)
 {
     world->view.contact_points = world->view.predicted;
     LAUNCH(world, sum_members);
-    LAUNCH(world, press_clusters);
+    LAUNCH(world, apply_fluid_pressure);
     LAUNCH(world, place_members);
-    LAUNCH(world, clear_pushes);
+    LAUNCH(world, clear_corrections);
 }
 
 static void solve_fluid_pressure(MoteWorld *world)
 {
-    press_clusters(world);
+    apply_fluid_pressure(world);
 }
 
 static void solve_springs(MoteWorld *world)
@@ -204,13 +204,13 @@ static void solve_springs(MoteWorld *world)
     LAUNCH(world, solve_links);
     LAUNCH(world, apply_links);
     if (world->view.links_on_bodies != 0u) {
-        press_clusters(world);
+        apply_fluid_pressure(world);
     }
 }
 
 static void solve_particle_contacts(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->contact_points = view->predicted;
     LAUNCH(world, solve_pairs);
     world_exchange(world, &view->predicted, MEANING_corrected_positions);
@@ -239,24 +239,24 @@ static void count_contacts(MoteWorld *world)
 {
     LAUNCH(world, count_contacts);
     LAUNCH(world, count_cluster_contacts);
-    LAUNCH(world, clear_pushes);
+    LAUNCH(world, clear_corrections);
 }
 
 static void measure_stacks(MoteWorld *world)
 {
     if (world->view.stack_by_contacts != 0u && world->view.has_solids != 0u) {
-        LAUNCH(world, raise_heights);
+        LAUNCH(world, propagate_stack_heights);
         if (world->view.cluster_count > 0) {
-            LAUNCH(world, raise_clusters);
+            LAUNCH(world, propagate_cluster_heights);
         }
-        LAUNCH(world, keep_heights);
+        LAUNCH(world, store_stack_heights);
     }
 }
 
 // Contacts that are violated before anything has moved are corrected without giving speed (UPP section 4.4).
 static void stabilize(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->stabilizing = 1;
     for (uint32_t i = 0; i < world->settings.stabilization_iterations; i++) {
         view->contact_points = view->positions;
@@ -269,7 +269,7 @@ static void stabilize(MoteWorld *world)
             world_exchange(world, &view->positions, MEANING_corrected_positions);
             view->contact_points = view->positions;
         }
-        if (view->shape_count > 0) {
+        if (view->collider_count > 0) {
             LAUNCH(world, stabilize_contacts);
         }
         if (view->cluster_count > 0) {
@@ -281,7 +281,7 @@ static void stabilize(MoteWorld *world)
 
 static void predict_bodies(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (view->cluster_count > 0) {
         LAUNCH(world, sum_momenta);
         LAUNCH(world, predict_clusters);
@@ -289,7 +289,7 @@ static void predict_bodies(MoteWorld *world)
         view->contact_points = view->predicted;
         count_contacts(world);
     } else if (view->has_solids != 0u && (world->recording_forces || world->settings.iterations == 0)) {
-        LAUNCH(world, clear_pushes); // looked at before the first contacts are solved
+        LAUNCH(world, clear_corrections); // looked at before the first contacts are solved
     }
     if (world->recording_forces) {
         LAUNCH(world, clear_forces);
@@ -298,7 +298,7 @@ static void predict_bodies(MoteWorld *world)
 
 static void update_velocities(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
         keep_walls_closed(world);
         world_measure_densities(world);
@@ -310,14 +310,14 @@ static void update_velocities(MoteWorld *world)
     if (view->bouncing != 0u || view->velocity_friction != 0u) {
         LAUNCH(world, bounce_pairs);
     }
-    if (view->cluster_count > 0 && (world->bouncing || world->bouncing_shapes)) {
+    if (view->cluster_count > 0 && (world->bouncing || world->bouncing_colliders)) {
         LAUNCH(world, bounce_clusters);
     }
     LAUNCH(world, update_velocity);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
         CHECK_SCRATCH(scratch_read(&world->scratch, MEANING_rolled_angular_velocities, __func__));
-        world_copy_words(world, (uint *)view->rolled_angular_velocities, (uint *)view->spins, 4);
+        world_copy_words(world, (uint *)view->rolled_angular_velocities, (uint *)view->angular_velocities, 4);
     }
     const bool viscous = view->viscosity > 0.0f || (view->liquids_differ != 0u && world->liquids.viscosity);
     if (world->tally.has_fluid && (viscous || view->has_vorticity != 0u)) {
@@ -330,73 +330,73 @@ static void update_velocities(MoteWorld *world)
     }
 }
 
-// ---- Shapes that have a mass -------------------------------------------------------------------------------
+// ---- Dynamic colliders -------------------------------------------------------------------------------
 
-static void begin_shapes(MoteWorld *world)
+static void begin_dynamic_colliders(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (view->dynamic_count > 0) {
-        LAUNCH(world, begin_shapes);
+        LAUNCH(world, begin_dynamic_colliders);
         view->stabilizing = 1;
         for (uint32_t i = 0; i < world->settings.stabilization_iterations; i++) {
-            LAUNCH(world, meet_shapes);
+            LAUNCH(world, collide_collider_pairs);
         }
         view->stabilizing = 0;
-        LAUNCH(world, predict_shapes);
+        LAUNCH(world, predict_dynamic_colliders);
     }
 }
 
 // What the particles noted at these points, chunk by chunk.
-static void sum_shape_pushes(MoteWorld *world, vec4 *points)
+static void sum_collider_impulses(MoteWorld *world, vec4 *points)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     view->contact_points = points;
-    view->push_chunk_count = (view->particle_count + PUSH_CHUNK - 1) / PUSH_CHUNK;
-    view->push_sum_count = view->push_chunk_count * view->dynamic_count;
-    LAUNCH(world, mark_push_chunks);
-    LAUNCH(world, sum_shape_pushes);
+    view->impulse_chunk_count = (view->particle_count + IMPULSE_CHUNK - 1) / IMPULSE_CHUNK;
+    view->impulse_sum_count = view->impulse_chunk_count * view->dynamic_count;
+    LAUNCH(world, mark_impulse_chunks);
+    LAUNCH(world, sum_collider_impulses);
 }
 
-static void count_shape_contacts(MoteWorld *world)
+static void count_dynamic_contacts(MoteWorld *world)
 {
     if (world->view.dynamic_count > 0) {
-        LAUNCH(world, count_shape_contacts);
-        sum_shape_pushes(world, world->view.predicted);
-        LAUNCH(world, split_shapes);
+        LAUNCH(world, count_dynamic_contacts);
+        sum_collider_impulses(world, world->view.predicted);
+        LAUNCH(world, split_collider_masses);
     }
 }
 
 static void solve_dynamic_colliders(MoteWorld *world)
 {
-    sum_shape_pushes(world, world->view.predicted);
-    LAUNCH(world, move_shapes);
-    LAUNCH(world, meet_shapes);
+    sum_collider_impulses(world, world->view.predicted);
+    LAUNCH(world, move_dynamic_colliders);
+    LAUNCH(world, collide_collider_pairs);
 }
 
-static void finish_shapes(MoteWorld *world)
+static void finish_dynamic_colliders(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (view->dynamic_count == 0) {
         return;
     }
     if (view->particle_count == 0) { // no iteration has kept them apart
         for (uint32_t i = 0; i < world->settings.iterations || i == 0; i++) {
-            LAUNCH(world, meet_shapes);
+            LAUNCH(world, collide_collider_pairs);
         }
     }
-    LAUNCH(world, finish_shapes);
+    LAUNCH(world, finish_dynamic_colliders);
     if (view->dynamic_bounce != 0u && view->particle_count > 0) {
-        sum_shape_pushes(world, view->positions);
-        LAUNCH(world, kick_shapes);
+        sum_collider_impulses(world, view->positions);
+        LAUNCH(world, apply_bounce_impulses);
     }
-    LAUNCH(world, bounce_shapes);
-    LAUNCH(world, keep_shapes);
+    LAUNCH(world, bounce_dynamic_colliders);
+    LAUNCH(world, store_dynamic_poses);
 }
 
-// What constraints did to the energy of particles (watch_begin, watch_end) and of shapes that have a mass.
+// What constraints did to the energy of particles (watch_begin, watch_end) and of dynamic colliders.
 static void watch_energy(MoteWorld *world)
 {
-    MoteView *view = &world->view;
+    SolverData *view = &world->view;
     if (view->particle_count == 0) { // kill volumes may have taken the last ones
         view->watch_chunk_count = 0;
         view->watch_row_count = 0;

@@ -13,7 +13,7 @@ static MoteResult read_counters(MoteWorld *world, uint counters[COUNTER_ALL])
     const BackendFunctions *functions = world->backend->functions;
     memset(counters, 0, COUNTER_ALL * sizeof *counters);
     const char *failure = functions->failure(world->backend);
-    const bool counted = world->guessing || world->view.particle_count > 0 || world->view.dynamic_count > 0;
+    const bool counted = world->speculating || world->view.particle_count > 0 || world->view.dynamic_count > 0;
     if (failure == NULL && counted) {
         functions->download(world->backend, counters, world->view.counters, COUNTER_ALL * sizeof *counters);
         failure = functions->failure(world->backend);
@@ -32,10 +32,10 @@ static MoteResult check_health(const MoteWorld *world, const uint counters[COUNT
                          "where they were healthy, at step %llu",
                          step, counters[COUNTER_UNHEALTHY], counters[COUNTER_UNHEALTHY_ID] - 1u, step);
     }
-    if (counters[COUNTER_UNHEALTHY_SHAPE] != 0) {
+    if (counters[COUNTER_UNHEALTHY_COLLIDER] != 0) {
         return mote_fail(MOTE_ERROR_UNSTABLE,
-                         "step %llu: shape %u got a pose that is not finite; it was left where it was", step,
-                         counters[COUNTER_UNHEALTHY_SHAPE] - 1u);
+                         "step %llu: collider %u got a pose that is not finite; it was left where it was", step,
+                         counters[COUNTER_UNHEALTHY_COLLIDER] - 1u);
     }
     return MOTE_OK;
 }
@@ -51,7 +51,7 @@ static MoteResult call_user(MoteWorld *world, MoteStepCallback *callback, float 
                             const char *when)
 {
     const BackendFunctions *functions = world->backend->functions;
-    const MoteView *view = &world->view;
+    const SolverData *view = &world->view;
     const bool cuda = strcmp(functions->name, "cuda") == 0; // whose stream keeps the order by itself
     void *native = functions->native_handle != NULL ? functions->native_handle(world->backend) : NULL;
     const char *why;
@@ -88,7 +88,7 @@ typedef struct Preparation {
     uint64_t begin; // the world's steps when it was asked for more
 } Preparation;
 
-// Step `s` of a batch. One that is run again from where a guess was wrong finds what later steps were prepared with.
+// Step `s` of a batch. One that is run again from where a speculation failed finds what later steps were prepared with.
 static MoteResult run_step(MoteWorld *world, const Preparation *preparation, float time_step, StepPoint from,
                            uint32_t s)
 {
@@ -142,8 +142,8 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
         }
         const uint32_t at = first + counters[COUNTER_STEPS];
         MOTE_ASSERT(at < count);
-        if (counters[COUNTER_HALTED] == 0 || counters[COUNTER_HALTED] == 1u + GUESS_HEALTH) {
-            if (counters[COUNTER_HALTED] != 0) {
+        if (counters[COUNTER_ABORTED] == 0 || counters[COUNTER_ABORTED] == 1u + SPECULATION_HEALTH) {
+            if (counters[COUNTER_ABORTED] != 0) {
                 world_roll_back(world, &world->marks[at].ended);
                 world->tally = world->marks[at].tally;
                 world->corners_are_current = false;
@@ -156,7 +156,7 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
             return healthy;
         }
         first = at;
-        if (counters[COUNTER_HALTED] == 1u + GUESS_SPAWNS) {
+        if (counters[COUNTER_ABORTED] == 1u + SPECULATION_SPAWNS) {
             const MoteResult made = world_correct_room(world, counters, at);
             if (made != MOTE_OK) {
                 return made;
@@ -164,7 +164,7 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
             from = STEP_ENDED;
             count = at + 1; // steps after it would sort where there may be no room
         } else {
-            world_correct_guess(world, counters, at);
+            world_correct_misspeculation(world, counters, at);
             from = STEP_ORDERED;
         }
     }
@@ -187,10 +187,10 @@ MoteResult world_prepared_steps(MoteWorld *world, float time_step, uint32_t coun
         const double start = world->watched ? clock_seconds() : 0.0;
         result =
             run_batch(world, &preparation, time_step, world_choose_batch(world, count - (uint32_t)(steps - begin)));
-        world->guessing = false;
-        world->view.guessing = 0;
-        world->view.without = 0;     // anything may come before the next launch
-        if (world->steps == steps) { // not one went well
+        world->speculating = false;
+        world->view.speculating = 0;
+        world->view.lacked_features = 0; // anything may come before the next launch
+        if (world->steps == steps) {     // not one went well
             world->last_time_step = last_time_step;
         } else if (world->watched) {
             world->step_seconds = (clock_seconds() - start) / (double)(world->steps - steps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// world.c - creating a world, and what users put into it and take out: particles, channels, shapes.
+// world.c - creating a world, and what users put into it and take out: particles, channels, colliders.
 #include "solver/particle_copy.h"
 #include "solver/world.h"
 
@@ -57,11 +57,12 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     if (settings->stack_height == MOTE_STACK_CONTACTS && world_look_up_channel(world, STACK_HEIGHT_CHANNEL) == NULL) {
         result = mote_world_add_channel(world, STACK_HEIGHT_CHANNEL, 1);
     }
-    if (result == MOTE_OK && settings->support_memory > 0.0f && world_look_up_channel(world, SUPPORT_CHANNEL) == NULL) {
-        result = mote_world_add_channel(world, SUPPORT_CHANNEL, 1);
+    if (result == MOTE_OK && settings->gravity_warm_start > 0.0f &&
+        world_look_up_channel(world, GRAVITY_WARM_START_CHANNEL) == NULL) {
+        result = mote_world_add_channel(world, GRAVITY_WARM_START_CHANNEL, 1);
     }
     if (result == MOTE_OK && other_iterations && world->body_count > 0) {
-        world_set_pulls(world);
+        world_set_cluster_stiffness(world);
     }
     return result;
 }
@@ -113,11 +114,11 @@ void mote_world_destroy(MoteWorld *world)
     world->backend->functions->destroy(world->backend);
     free(world->bodies);
     free(world->cluster_rows);
-    free(world->shape_rows);
+    free(world->collider_rows);
     free(world->force_fields);
     free(world->liquids.rows);
-    free(world->shape_list);
-    free(world->shape_ids);
+    free(world->collider_list);
+    free(world->collider_ids);
     free(world->id_rows);
     free(world);
 }
@@ -223,7 +224,7 @@ static MoteResult describe_particles(MoteWorld *world, const MoteParticles *part
     return MOTE_OK;
 }
 
-// A sort does not stop where a guess was wrong: what comes between steps must stay at the end until then.
+// A sort does not stop where a speculation failed: what comes between steps must stay at the end until then.
 static MoteResult mark_keys_removed(MoteWorld *world, uint32_t first, uint32_t count)
 {
     u64 *keys = malloc((size_t)count * sizeof *keys);

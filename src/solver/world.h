@@ -16,9 +16,9 @@ typedef enum Capacity {
     CAPACITY_COUNT
 } Capacity;
 
-#define SPIN_CHANNEL         "spin"         // rad/s and 0, of grains, where some roll
-#define SUPPORT_CHANNEL      "support"      // 0 to 1, of grains, where support is remembered
-#define STACK_HEIGHT_CHANNEL "stack_height" // m, where stacks are measured by contacts
+#define ANGULAR_VELOCITY_CHANNEL   "angular_velocity"   // rad/s and 0, of grains, where some roll
+#define GRAVITY_WARM_START_CHANNEL "gravity_warm_start" // 0 to 1, of grains, where contacts are warm-started
+#define STACK_HEIGHT_CHANNEL       "stack_height"       // m, where stacks are measured by contacts
 
 typedef struct Channel {
     char name[WORLD_CHANNEL_NAME_SIZE];
@@ -36,7 +36,7 @@ typedef struct BodyRow {
     bool named;          // unless users have handles of its particles, which must never name others
 } BodyRow;
 
-// What the rest lattice of the settings' spacing and support measures (rest_state.c).
+// What the rest lattice of the settings' spacing and smoothing radius measures (rest_state.c).
 typedef struct RestState {
     double number_density;         // sum of Poly6 over the lattice, 1/m^3 (1/m^2 in 2D)
     double squared_gradients;      // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
@@ -57,7 +57,7 @@ typedef struct WorldField {
     uint32_t wet_start;     // texel of wet_texels
 } WorldField;
 
-// What shapes refer to (colliders.c).
+// What colliders refer to (colliders.c).
 typedef struct WorldColliders {
     WorldHull *hulls;
     uint32_t hull_count, hull_row_count;
@@ -66,16 +66,16 @@ typedef struct WorldColliders {
     uint64_t field_word_count, wet_texel_count;
 } WorldColliders;
 
-// A shape with a mass as the host remembers it (dynamics.c).
-typedef struct DynamicShape {
-    uint32_t index; // among the world's shapes
-    MoteShape shape;
+// A dynamic collider as the host remembers it (dynamics.c).
+typedef struct DynamicCollider {
+    uint32_t index; // among the world's colliders
+    MoteCollider collider;
     const MoteField *field; // of a field: the one that was measured
     Cluster body;
-    vec3 centre;   // m, of mass, in the shape's frame
+    vec3 centre;   // m, of mass, in the collider's frame
     vec4 *samples; // of its surface; w is how far inside they are (m)
     uint32_t sample_count;
-} DynamicShape;
+} DynamicCollider;
 
 // A place for a force field; rows on the device are those in use, in order (force_fields.c).
 typedef struct ForceFieldSlot {
@@ -120,11 +120,11 @@ typedef struct WorldLiquids {
 
 // What the host can go back to.
 typedef struct StepMark {
-    MoteView view;
+    SolverData view;
     Scratch scratch;
 } StepMark;
 
-// When particles were in order in a step that was run on guesses, and at its end.
+// When particles were in order in a step that was run speculatively, and at its end.
 typedef struct StepMarks {
     StepMark ordered, ended;
     WorldTally tally;
@@ -139,7 +139,7 @@ struct MoteWorld {
     Backend *backend;
     MoteSettings settings;
     RestState rest;
-    MoteView view;                       // buffers and parameters as kernels see them
+    SolverData view;                     // buffers and parameters as kernels see them
     Scratch scratch;                     // what lives in those that have several meanings
     uint32_t capacities[CAPACITY_COUNT]; // elements each kind of buffer holds now
     uint64_t memory_bytes;
@@ -148,12 +148,12 @@ struct MoteWorld {
     uint32_t expected;       // particles there may be during the steps under way; 0: no more than now
     bool preparing, replays; // a step is being prepared; one that has its new particles already
     uint64_t steps, removed;
-    bool has_marked;                      // some particles may be marked as removed
-    bool sticky_materials, sticky_shapes; // some of them have adhesion
-    bool bouncing, bouncing_shapes;       // some material, some shape has restitution
-    bool obstacles;                       // some shape is neither a plane nor a container
-    bool rolling;                         // some material lets grains roll
-    bool ignoring;                        // some material ignores another
+    bool has_marked;                         // some particles may be marked as removed
+    bool sticky_materials, sticky_colliders; // some of them have adhesion
+    bool bouncing, bouncing_colliders;       // some material, some collider has restitution
+    bool obstacles;                          // some collider is neither a plane nor a container
+    bool rolling;                            // some material lets grains roll
+    bool ignoring;                           // some material ignores another
     WorldLiquids liquids;
     bool recording_forces;
     bool watched, stopped; // somebody may ask steps to stop, and has
@@ -163,9 +163,9 @@ struct MoteWorld {
     BodyRow *bodies; // on the host, in the order of adding
     uint32_t body_capacity;
     Cluster *cluster_rows;            // view.cluster_count of them, as they were uploaded
-    bool guessing;                    // this step's numbers are read at its end
+    bool speculating;                 // this step's numbers are read at its end
     uint32_t last_cells, last_blocks; // of cells and lists as last read; 0: never
-    uint64_t wrong_guesses;           // since the world was made
+    uint64_t misspeculations;         // since the world was made
     uint32_t last_spawns;             // particles that the last step made, as last read
     uint32_t dead_slots;              // that the steps under way began with, for particles they make
     StepMarks marks[STEP_BATCH];
@@ -178,11 +178,11 @@ struct MoteWorld {
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     WorldColliders colliders;
-    Shape *shape_rows;         // view.shape_count of them, as they were uploaded
-    DynamicShape *dynamics;    // view.dynamic_count of them
-    MoteShape *shape_list;     // view.shape_count of them, as users gave them
-    MoteColliderId *shape_ids; // likewise
-    uint32_t *id_rows;         // by the index of an id: the shape's row, or NONE
+    Collider *collider_rows;      // view.collider_count of them, as they were uploaded
+    DynamicCollider *dynamics;    // view.dynamic_count of them
+    MoteCollider *collider_list;  // view.collider_count of them, as users gave them
+    MoteColliderId *collider_ids; // likewise
+    uint32_t *id_rows;            // by the index of an id: the collider's row, or NONE
     uint32_t id_row_count;
     uint32_t last_generation; // that a collider or body got
     StepCallbacks callbacks;
@@ -246,7 +246,7 @@ MoteResult world_reserve_solids(MoteWorld *world);
 // Of a symmetric matrix; 0 in directions in which it is. bodies.c
 void pseudo_inverse(const double matrix[3][3], double inverse[3][3]);
 // Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
-void world_set_pulls(MoteWorld *world);
+void world_set_cluster_stiffness(MoteWorld *world);
 // To be asked after reading from the device: what a lost one gives is zeros.
 MoteResult world_check_backend(const MoteWorld *world);
 // Takes the particles in `count` slots from the world, those that `gone` is true of; the others keep their order.
@@ -260,27 +260,27 @@ void world_revive_bodies(MoteWorld *world, const uint32_t *members, uint64_t cou
 float world_field_radius(const MoteWorld *world, uint32_t number);
 MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
 void world_free_colliders(MoteWorld *world);
-// The shapes that a world is to have.
-typedef struct ShapeSet {
-    MoteShape *shapes;
+// The colliders that a world is to have.
+typedef struct ColliderSet {
+    MoteCollider *colliders;
     MoteColliderId *ids;
     uint32_t *before; // the row that each has now, or NONE
-    Shape *rows;      // as kernels read them
+    Collider *rows;   // as kernels read them
     uint32_t count;
-} ShapeSet;
-// Whether each of the world's shapes keeps its row.
-bool world_rows_stay(const MoteWorld *world, const ShapeSet *set);
-// The shapes that have a mass. Those that had one before go on as they were, and their rows are put where they are.
+} ColliderSet;
+// Whether each of the world's colliders keeps its row.
+bool world_rows_stay(const MoteWorld *world, const ColliderSet *set);
+// The dynamic colliders. Those that had one before go on as they were, and their rows are put where they are.
 // dynamics.c
-MoteResult world_set_dynamics(MoteWorld *world, ShapeSet *set);
+MoteResult world_set_dynamics(MoteWorld *world, ColliderSet *set);
 // Whether those are the same as before. Their rows on the device then say where they are, and nothing is read of them.
-bool world_dynamics_stay(const MoteWorld *world, const ShapeSet *set);
+bool world_dynamics_stay(const MoteWorld *world, const ColliderSet *set);
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 
-// Shapes as rows that kernels read, to be freed; `what` names them in messages. geometry.c
-MoteResult world_convert_shapes(const MoteWorld *world, const char *what, const MoteShape *shapes, uint32_t count,
-                                Shape **out);
+// Colliders as rows that kernels read, to be freed; `what` names them in messages. geometry.c
+MoteResult world_convert_colliders(const MoteWorld *world, const char *what, const MoteCollider *colliders,
+                                   uint32_t count, Collider **out);
 // Room for a query, which neighbour lists do not depend on; it never shrinks. queries.c
 MoteResult world_reserve_query(MoteWorld *world, Capacity capacity, uint64_t count);
 // How many chunks of particles, and rows of chunks, a query goes through.
@@ -304,21 +304,21 @@ MoteResult settings_check(const MoteSettings *settings);
 double settings_maximum(const char *name);
 RestState rest_state_measure(const MoteSettings *settings);
 
-// Densities at the predicted positions, with what shapes count (settings.wall_density_weight). step.c
+// Densities at the predicted positions, with what colliders count (settings.boundary_density_weight). step.c
 void world_measure_densities(MoteWorld *world);
 // A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
 // read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
-// How many of `count` steps can be run before the host must look; sets `guessing`. speculation.c
+// How many of `count` steps can be run before the host must look; sets `speculating`. speculation.c
 uint32_t world_choose_batch(MoteWorld *world, uint32_t count);
 // A guess of a number that was `last` in the last step.
 uint64_t world_speculate_on(uint32_t last);
-// Has the device check a guess: GUESS_*.
-void world_check_guess(MoteWorld *world, uint32_t guess);
+// Has the device check a guess: SPECULATION_*.
+void world_validate_speculation(MoteWorld *world, uint32_t speculation);
 // Takes back what the host has done since the mark.
 void world_roll_back(MoteWorld *world, const StepMark *mark);
-// Goes back to where particles were in order in step `at` of the batch, of which a guess was wrong.
-void world_correct_guess(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
+// Rolls back to where particles were in order in step `at` of the batch, of which a speculation failed.
+void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
 // Makes room for the new particles of step `at` of the batch, for which there was none.
 MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
 // Takes in the numbers of a batch whose guesses were right.
@@ -329,7 +329,7 @@ MoteResult world_spawn(MoteWorld *world);
 uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps);
 // Adds slots without a particle behind all others; `counters` are the device's, and become so.
 MoteResult world_add_dead_slots(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t count);
-// Takes account of what was made, when the places without a particle have been dropped.
+// Takes account of what was made, when the dead slots have been dropped.
 void world_settle_spawns(MoteWorld *world, const uint counters[COUNTER_ALL]);
 // How many particles there are, or may be during the steps under way.
 static inline uint32_t world_most_particles(const MoteWorld *world)
@@ -340,7 +340,7 @@ static inline uint32_t world_most_particles(const MoteWorld *world)
 // Whether `neighbours` has room for a sort of all of them.
 static inline bool world_sorts_in_lists(const MoteWorld *world)
 {
-    return world->guessing && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world_most_particles(world);
+    return world->speculating && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world_most_particles(world);
 }
 // Takes the places of `count` removed particles, behind all others, from the view.
 static inline void world_drop_removed(MoteWorld *world, uint32_t count)
@@ -357,7 +357,8 @@ MoteResult world_sort_particles(MoteWorld *world);
 void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning);
 // The solver's own channels, wherever their memory is now.
 void world_point_at_channels(MoteWorld *world);
-// Copies `components` words a particle. A kernel, unlike the backend's copy: where a guess was wrong it does nothing.
+// Copies `components` words a particle. A kernel, unlike the backend's copy: where a speculation failed it does
+// nothing.
 void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components);
 // From sorted keys and predicted positions: the cells, and from them the lists one after the other.
 MoteResult world_build_cells(MoteWorld *world);
@@ -368,9 +369,10 @@ MoteResult world_find_neighbours(MoteWorld *world);
 void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`. parameters.c
 void world_set_parameters(MoteWorld *world, float time_step);
-// Where no shape is within reach in the step that is about to be run: room_lower and room_upper. geometry.c
-void world_find_room(MoteWorld *world);
-// Whether some shape moves in the step that is about to be run.
+// Where no collider is within reach in the step that is about to be run: clear_box_lower and clear_box_upper.
+// geometry.c
+void world_find_clear_box(MoteWorld *world);
+// Whether some collider moves in the step that is about to be run.
 bool world_colliders_move(const MoteWorld *world);
 // Takes in what a batch of steps has counted. watch.c
 void world_note_watch(MoteWorld *world, const uint counters[COUNTER_ALL]);
@@ -395,7 +397,7 @@ static inline void world_launch(MoteWorld *world, KernelId kernel)
     }
     CHECK_SCRATCH(scratch_launch(&world->scratch, kernel, &world->view));
     functions->launch(world->backend, kernel, &world->view);
-    if (world->watched && functions->guesses && !(world->step_seconds > 0.0 && world->step_seconds < SLOW_STEP)) {
+    if (world->watched && functions->speculates && !(world->step_seconds > 0.0 && world->step_seconds < SLOW_STEP)) {
         functions->wait(world->backend); // what the device has in hand, nobody can take back
     }
 }

@@ -70,7 +70,7 @@ void app_inspect(App *app, uint32_t id)
     app->inspecting = id != MOTE_NONE;
     app->inspected[0] = '\0';
     app->mark_count = 0;
-    artist_inspect(app->artist, id);
+    render_thread_inspect(app->render_thread, id);
     record_forces(app);
 }
 
@@ -173,12 +173,12 @@ static void frame_all(App *app)
     int width, height;
     SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
     if (app->status.particles > 0 && height > 0) {
-        camera_frame(&app->camera, app->picture.lowest, app->picture.highest, (float)width / (float)height);
+        camera_frame(&app->camera, app->picture.bounds_min, app->picture.bounds_max, (float)width / (float)height);
         app->own_camera = true;
     }
 }
 
-// ---- Hands ----
+// ---- Manipulation ----
 
 static void pour(App *app)
 {
@@ -242,11 +242,11 @@ static bool new_name(App *app, const char *ending, char path[1024])
 static void record(App *app)
 {
     char path[1024];
-    artist_status(app->artist, &app->drawing);
+    render_thread_status(app->render_thread, &app->drawing);
     if (app->drawing.recording) {
-        artist_record(app->artist, NULL);
+        render_thread_record(app->render_thread, NULL);
     } else if (new_name(app, ".mp4", path)) {
-        artist_record(app->artist, path);
+        render_thread_record(app->render_thread, path);
     }
 }
 
@@ -254,7 +254,7 @@ static void capture(App *app, const char *ending)
 {
     char path[1024];
     if (new_name(app, ending, path)) {
-        artist_capture(app->artist, path);
+        render_thread_capture(app->render_thread, path);
     }
 }
 

@@ -4,7 +4,7 @@
 #define MOTE_VIEWER_APP_H
 
 #include "base/error.h"
-#include "viewer/artist.h"
+#include "viewer/render_thread.h"
 #include "viewer/overlay.h"
 #include "viewer/panel.h"
 #include "viewer/script.h"
@@ -38,7 +38,7 @@ typedef struct App {
     Gpu gpu;
     Overlay overlay;
     Simulator *simulator;
-    Artist *artist;
+    RenderThread *render_thread;
     Script script;
     DrawList list;
     bool quit, panel, help, browser, redraw, full_screen;
@@ -69,9 +69,9 @@ typedef struct App {
     char view[APP_VIEW]; // of the renderer's, or channel:NAME
     bool forces;         // are recorded, because they are looked at
     uint64_t request;
-    ArtistPicture picture;
+    RenderThreadPicture picture;
     SimulatorStatus status;
-    ArtistStatus drawing;
+    RenderThreadStatus drawing;
 
     // Scenes.
     PanelScene scenes[BROWSER_LIMIT], recent[SETTINGS_RECENT];
@@ -90,7 +90,7 @@ typedef struct App {
     // Messages.
     char notice[NOTICE_TEXT], error[NOTICE_TEXT]; // error: of the window's own thread
     double notice_time;
-    uint64_t simulator_notices, artist_notices;
+    uint64_t simulator_notices, render_thread_notices;
     uint64_t capture_count;
 
     // Measured.
@@ -104,9 +104,9 @@ typedef struct App {
     double answers[APP_ANSWERS]; // the last ones, a ring
     uint64_t answer_count;       // all
     float history[PANEL_HISTORIES][PANEL_HISTORY];
-    float history_timings[STATUS_TIMINGS][PANEL_HISTORY], history_passes[ARTIST_PASSES][PANEL_HISTORY];
+    float history_timings[STATUS_TIMINGS][PANEL_HISTORY], history_passes[RENDER_THREAD_PASSES][PANEL_HISTORY];
     uint32_t history_at, history_count;
-    uint64_t history_moment, history_model;
+    uint64_t history_snapshot, history_model;
 } App;
 
 void app_say(App *app, const char *format, ...) MOTE_PRINTF(2, 3); // a notice

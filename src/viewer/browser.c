@@ -224,6 +224,6 @@ void app_watch_shaders(App *app)
     app->shaders.folder = app->options->shaders;
     const uint32_t count = shader_watch_changes(&app->shaders, changed);
     if (count > 0) {
-        artist_reload(app->artist, app->options->shaders, changed, count);
+        render_thread_reload(app->render_thread, app->options->shaders, changed, count);
     }
 }

@@ -91,11 +91,11 @@ void camera_fly(MoteCamera *camera, float right, float up, float forward)
     shift(camera, axes.forward, forward * distance);
 }
 
-void camera_frame(MoteCamera *camera, MoteVec3 lowest, MoteVec3 highest, float aspect)
+void camera_frame(MoteCamera *camera, MoteVec3 bounds_min, MoteVec3 bounds_max, float aspect)
 {
     const MoteVec3 middle =
-        vec3_add_scaled((MoteVec3){0.5f * lowest.x, 0.5f * lowest.y, 0.5f * lowest.z}, highest, 0.5f);
-    const float radius = fmaxf(0.5f * vec3_length(vec3_sub(highest, lowest)), 1e-3f);
+        vec3_add_scaled((MoteVec3){0.5f * bounds_min.x, 0.5f * bounds_min.y, 0.5f * bounds_min.z}, bounds_max, 0.5f);
+    const float radius = fmaxf(0.5f * vec3_length(vec3_sub(bounds_max, bounds_min)), 1e-3f);
     const float half = 0.5f * camera->field_of_view * radians;
     const float narrower = aspect < 1.0f ? atanf(tanf(half) * aspect) : half;
     const MoteVec3 back =

@@ -16,7 +16,7 @@ void camera_look(MoteCamera *camera, float dx, float dy, float height);
 // Moves along the camera's own right, the world's up and the direction of view, in units of the distance to the target.
 void camera_fly(MoteCamera *camera, float right, float up, float forward);
 // Steps back, or comes near, until the box fills the picture.
-void camera_frame(MoteCamera *camera, MoteVec3 lowest, MoteVec3 highest, float aspect);
+void camera_frame(MoteCamera *camera, MoteVec3 bounds_min, MoteVec3 bounds_max, float aspect);
 
 // The ray through a pixel's centre: it starts at the eye, `direction` has length 1.
 typedef struct CameraRay {

@@ -28,7 +28,7 @@ static float pixel_ratio(const App *app)
     return width > 0 ? window_width(app) / (float)width : 1.0f;
 }
 
-// ---- Hands ----
+// ---- Manipulation ----
 
 // Where the mouse's ray meets the plane through `point` that faces the camera.
 static MoteVec3 point_under_mouse(const App *app, MoteVec3 point)
@@ -58,7 +58,7 @@ void app_follow_pick(App *app)
     if (app->pick_awaited == 0) {
         return;
     }
-    const ArtistPick pick = artist_pick_result(app->artist);
+    const RenderThreadPick pick = render_thread_pick_result(app->render_thread);
     if (pick.number < app->pick_awaited) {
         return;
     }
@@ -82,7 +82,7 @@ void app_follow_pick(App *app)
 void app_show_inspected(App *app)
 {
     static Inspection inspection; // of the window's thread
-    if (!app->inspecting || !artist_inspection(app->artist, &inspection)) {
+    if (!app->inspecting || !render_thread_inspection(app->render_thread, &inspection)) {
         return;
     }
     inspect_text(&inspection, app->inspected, sizeof app->inspected);
@@ -140,8 +140,8 @@ static void press(App *app, Uint8 button)
     }
     if (app->drag == DRAG_GRAB || app->drag == DRAG_INSPECT) {
         app->pick_inspects = app->drag == DRAG_INSPECT;
-        app->pick_awaited = artist_pick_result(app->artist).number + 1;
-        artist_pick(app->artist, app->mouse_x, app->mouse_y);
+        app->pick_awaited = render_thread_pick_result(app->render_thread).number + 1;
+        render_thread_pick(app->render_thread, app->mouse_x, app->mouse_y);
     }
 }
 

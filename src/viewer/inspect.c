@@ -31,12 +31,12 @@ static float distance_between(const float *a, const float *b)
 }
 
 // The neighbours of particle `i`, and how many; none where the lists do not reach so far.
-static const uint32_t *neighbours_of(const Moment *moment, uint32_t i, uint32_t *count)
+static const uint32_t *neighbours_of(const FrameSnapshot *snapshot, uint32_t i, uint32_t *count)
 {
-    const uint32_t *counts = moment->view.neighbour_counts.address, *starts = moment->view.neighbour_starts.address;
-    const size_t room = moment->view.neighbours.bytes / sizeof(uint32_t), start = (size_t)BLOCK * starts[i];
+    const uint32_t *counts = snapshot->view.neighbour_counts.address, *starts = snapshot->view.neighbour_starts.address;
+    const size_t room = snapshot->view.neighbours.bytes / sizeof(uint32_t), start = (size_t)BLOCK * starts[i];
     *count = start + counts[i] <= room ? counts[i] : 0;
-    return (const uint32_t *)moment->view.neighbours.address + start;
+    return (const uint32_t *)snapshot->view.neighbours.address + start;
 }
 
 // ---- One particle ----
@@ -47,44 +47,44 @@ static int by_distance(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void inspect_particle(const Moment *moment, uint32_t id, Inspection *out)
+void inspect_particle(const FrameSnapshot *snapshot, uint32_t id, Inspection *out)
 {
     memset(out, 0, sizeof *out);
     out->id = id;
-    out->moment = moment->number;
-    const uint32_t i = moment_find(moment, id);
+    out->snapshot = snapshot->number;
+    const uint32_t i = snapshot_find(snapshot, id);
     if (i == MOTE_NONE) {
         return;
     }
-    const float *positions = moment->view.positions.address, *p = positions + 4 * (size_t)i;
-    const float *v = (const float *)moment->view.velocities.address + 4 * (size_t)i;
-    const uint32_t *phases = moment->view.phases.address, *ids = moment->view.ids.address;
+    const float *positions = snapshot->view.positions.address, *p = positions + 4 * (size_t)i;
+    const float *v = (const float *)snapshot->view.velocities.address + 4 * (size_t)i;
+    const uint32_t *phases = snapshot->view.phases.address, *ids = snapshot->view.ids.address;
     out->found = true;
     out->phase = phases[i];
     out->position = (MoteVec3){p[0], p[1], p[2]};
     out->velocity = (MoteVec3){v[0], v[1], v[2]};
     out->density = v[3];
     out->inverse_mass = p[3];
-    out->radius = is_solid(out->phase) ? moment->view.solid_radius : 0.5f * moment->view.spacing;
+    out->radius = is_solid(out->phase) ? snapshot->view.solid_radius : 0.5f * snapshot->view.spacing;
     uint32_t count;
-    const uint32_t *list = neighbours_of(moment, i, &count);
+    const uint32_t *list = neighbours_of(snapshot, i, &count);
     out->neighbours = count;
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t j = list[k];
-        if (j >= moment->view.particle_count) {
+        if (j >= snapshot->view.particle_count) {
             continue;
         }
         const float *q = positions + 4 * (size_t)j, distance = distance_between(p, q);
         const bool contact = can_touch(out->phase, phases[j]) && is_solid(out->phase) && is_solid(phases[j]) &&
-                             distance <= 2.0f * touching * moment->view.solid_radius;
+                             distance <= 2.0f * touching * snapshot->view.solid_radius;
         out->contacts += contact ? 1 : 0;
         if (out->listed < INSPECT_NEIGHBOURS) {
             out->list[out->listed++] = (InspectedNeighbour){ids[j], {q[0], q[1], q[2]}, distance, contact};
         }
     }
     qsort(out->list, out->listed, sizeof *out->list, by_distance);
-    for (uint32_t c = 0; c < moment->channel_count; c++) {
-        const MomentChannel *channel = &moment->channels[c];
+    for (uint32_t c = 0; c < snapshot->channel_count; c++) {
+        const FrameSnapshotChannel *channel = &snapshot->channels[c];
         InspectedValue *value = &out->values[out->value_count++];
         memcpy(value->name, channel->name, sizeof value->name);
         value->components = channel->components;
@@ -149,25 +149,25 @@ void inspect_text(const Inspection *s, char *text, size_t size)
 
 // ---- All particles ----
 
-void inspect_all(const Moment *moment, Measures *out)
+void inspect_all(const FrameSnapshot *snapshot, Measures *out)
 {
-    *out = (Measures){.clusters = moment->view.cluster_count,
-                      .shapes = SCENE_COUNT(&moment->model->scene->values, collider)};
-    const uint32_t *phases = moment->view.phases.address;
-    const float *positions = moment->view.positions.address;
-    const float apart = 2.0f * moment->view.solid_radius;
+    *out = (Measures){.clusters = snapshot->view.cluster_count,
+                      .colliders = SCENE_COUNT(&snapshot->model->scene->values, collider)};
+    const uint32_t *phases = snapshot->view.phases.address;
+    const float *positions = snapshot->view.positions.address;
+    const float apart = 2.0f * snapshot->view.solid_radius;
     double sum = 0.0, largest = 0.0;
-    for (uint32_t i = 0; i < moment->view.particle_count; i++) {
+    for (uint32_t i = 0; i < snapshot->view.particle_count; i++) {
         const uint32_t phase = phases[i];
         uint32_t count;
-        const uint32_t *list = neighbours_of(moment, i, &count);
+        const uint32_t *list = neighbours_of(snapshot, i, &count);
         out->neighbour_pairs += count;
         out->liquid += is_solid(phase) ? 0 : 1;
         out->grains += mote_phase_kind(phase) == MOTE_KIND_GRAIN ? 1 : 0;
         out->members += mote_phase_kind(phase) == MOTE_KIND_BODY ? 1 : 0;
         for (uint32_t k = 0; k < count && is_solid(phase); k++) {
             const uint32_t j = list[k];
-            if (j <= i || j >= moment->view.particle_count || !is_solid(phases[j]) || !can_touch(phase, phases[j])) {
+            if (j <= i || j >= snapshot->view.particle_count || !is_solid(phases[j]) || !can_touch(phase, phases[j])) {
                 continue; // each pair once
             }
             const float distance = distance_between(positions + 4 * (size_t)i, positions + 4 * (size_t)j);

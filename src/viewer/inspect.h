@@ -4,7 +4,7 @@
 #define MOTE_VIEWER_INSPECT_H
 
 #include "viewer/measures.h"
-#include "viewer/moment.h"
+#include "viewer/frame_snapshot.h"
 
 enum { INSPECT_NEIGHBOURS = 128, INSPECT_TEXT = 8192 };
 
@@ -16,14 +16,14 @@ typedef struct InspectedNeighbour {
 } InspectedNeighbour;
 
 typedef struct InspectedValue {
-    char name[MOMENT_CHANNEL_NAME];
+    char name[SNAPSHOT_CHANNEL_NAME];
     uint32_t components;
     float values[4];
 } InspectedValue;
 
 typedef struct Inspection {
     bool found;
-    uint64_t moment; // it is of
+    uint64_t snapshot; // it is of
     uint32_t id, phase;
     MoteVec3 position, velocity; // m, m/s
     float density, inverse_mass; // over rest density; 1/kg
@@ -32,15 +32,15 @@ typedef struct Inspection {
     uint32_t listed; // rows of `list`, nearest first
     InspectedNeighbour list[INSPECT_NEIGHBOURS];
     uint32_t value_count;
-    InspectedValue values[MOMENT_CHANNELS];
+    InspectedValue values[SNAPSHOT_CHANNELS];
 } Inspection;
 
 // A particle of the moment with all that touches it. `out` is not found where it is gone.
-void inspect_particle(const Moment *moment, uint32_t id, Inspection *out);
+void inspect_particle(const FrameSnapshot *snapshot, uint32_t id, Inspection *out);
 // As lines to be read.
 void inspect_text(const Inspection *inspection, char *text, size_t size);
 
 // Of all particles.
-void inspect_all(const Moment *moment, Measures *out);
+void inspect_all(const FrameSnapshot *snapshot, Measures *out);
 
 #endif

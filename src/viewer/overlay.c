@@ -384,9 +384,9 @@ static void record_uploads(Overlay *overlay)
 
 // ---- Drawing ----
 
-static int32_t between(int32_t value, int32_t lowest, int32_t highest)
+static int32_t interpolation(int32_t value, int32_t bounds_min, int32_t bounds_max)
 {
-    return value < lowest ? lowest : value > highest ? highest : value;
+    return value < bounds_min ? bounds_min : value > bounds_max ? bounds_max : value;
 }
 
 // The texture of a command.
@@ -424,9 +424,10 @@ static void record_list(Overlay *overlay, const DrawList *list, uint32_t first)
         const DrawCommand *command = &list->commands[i];
         const Texture *texture = texture_of(overlay, command);
         const int32_t right = (int32_t)gpu->extent.width, bottom = (int32_t)gpu->extent.height;
-        const int32_t left = between(command->clip[0], 0, right), top = between(command->clip[1], 0, bottom);
-        const int32_t w = between(command->clip[2], left, right) - left;
-        const int32_t h = between(command->clip[3], top, bottom) - top;
+        const int32_t left = interpolation(command->clip[0], 0, right),
+                      top = interpolation(command->clip[1], 0, bottom);
+        const int32_t w = interpolation(command->clip[2], left, right) - left;
+        const int32_t h = interpolation(command->clip[3], top, bottom) - top;
         if (texture == NULL || texture->width == 0 || texture->fresh || w <= 0 || h <= 0) {
             continue;
         }

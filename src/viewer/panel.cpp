@@ -201,7 +201,7 @@ void counts(const PanelFacts *facts)
     row("  grains", "%u", m->grains);
     row("  of bodies", "%u, in %u clusters", m->members, m->clusters);
     row("contacts", "%llu", static_cast<unsigned long long>(m->contacts));
-    row("colliders", "%u", m->shapes);
+    row("colliders", "%u", m->colliders);
     row("neighbours", "%.1f mean, %u most", s->neighbours_mean, s->neighbours_max);
     row("neighbour pairs", "%llu", static_cast<unsigned long long>(m->neighbour_pairs));
     row("density error", "%.3f %% mean, %.2f %% most", 100.0 * s->density_error_mean, 100.0 * s->density_error_max);

@@ -66,7 +66,7 @@ void mouse_rows()
         {"Right drag", "Look around"},
         {"Middle drag", "Move sideways"},
         {"Wheel", "Nearer, farther"},
-        {"Shift + drag", "Hold a body, a collider with a mass, grains or liquid"},
+        {"Shift + drag", "Hold a body, a dynamic collider, grains or liquid"},
         {"Ctrl + drag", "Throw a ball: the longer the drag, the faster"},
         {"Alt + click", "Follow a particle: values, neighbours, contacts"},
         {"Drop a file", "Open a scene, or put a mesh into it"},

@@ -113,7 +113,7 @@ static double answer_at(const App *app, double share)
 static MoteResult write_state(App *app, const char *path)
 {
     const SimulatorStatus *s = &app->status;
-    const ArtistPicture *p = &app->picture;
+    const RenderThreadPicture *p = &app->picture;
     int width, height;
     SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
     const char *error = app->error[0] != '\0' ? app->error : s->error[0] != '\0' ? s->error : app->drawing.error;
@@ -148,7 +148,7 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "camera_position", vector(app->camera.position));
     json_object_set_new(root, "camera_target", vector(app->camera.target));
     json_object_set_new(root, "held", vector(s->held));
-    json_object_set_new(root, "held_collider", json_boolean(s->grabbed_shape));
+    json_object_set_new(root, "held_collider", json_boolean(s->grabbed_collider));
     json_object_set_new(root, "marks", json_integer(app->mark_count));
     json_object_set_new(root, "surfaces", json_integer(app->gpu.surfaces));
     json_object_set_new(root, "contacts", json_integer((json_int_t)s->measures.contacts));
@@ -161,7 +161,7 @@ static MoteResult write_state(App *app, const char *path)
     json_object_set_new(root, "clipboard", json_string(clipboard != NULL ? clipboard : ""));
     SDL_free(clipboard);
     json_object_set_new(root, "ui_scale", json_real((double)app->ui_scale));
-    json_object_set_new(root, "colliders", json_integer(s->measures.shapes));
+    json_object_set_new(root, "colliders", json_integer(s->measures.colliders));
     json_object_set_new(root, "recent", json_integer(app->recent_count));
     json_object_set_new(root, "backend", json_string(s->backend));
     json_object_set_new(root, "shader_reloads", json_integer((json_int_t)app->drawing.reloads));
@@ -446,8 +446,8 @@ static MoteResult play_words(Script *script, App *app, char **words, uint32_t co
 static bool is_settled(const App *app)
 {
     return app->status.idle && !app->status.loading && app->pick_awaited == 0 && app->request > 0 &&
-           app->picture.request == app->request && app->picture.moment == app->status.moment &&
-           !(app->picture.between < 1.0) && app->turns > app->script.began_turn + 2;
+           app->picture.request == app->request && app->picture.snapshot == app->status.snapshot &&
+           !(app->picture.interpolation < 1.0) && app->turns > app->script.began_turn + 2;
 }
 
 static bool is_waiting(Script *script, const App *app)

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "scene/live.h"
 #include "scene/simulation.h"
-#include "viewer/give_way.h"
+#include "viewer/thread_priority.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ void simulator_status(Simulator *simulator, SimulatorStatus *out)
     mtx_unlock(&simulator->mutex);
 }
 
-MomentPool *simulator_pool(Simulator *simulator)
+FrameSnapshotPool *simulator_pool(Simulator *simulator)
 {
     return &simulator->pool;
 }
@@ -108,12 +108,12 @@ static void list_channels(MoteWorld *world, SimulatorStatus *status)
 {
     const uint32_t count = mote_world_channel_count(world);
     status->channel_count = 0;
-    for (uint32_t i = 0; i < count && i + MOTE_FORCE_COUNT < MOMENT_CHANNELS; i++) {
-        snprintf(status->channels[status->channel_count++], MOMENT_CHANNEL_NAME, "%s",
+    for (uint32_t i = 0; i < count && i + MOTE_FORCE_COUNT < SNAPSHOT_CHANNELS; i++) {
+        snprintf(status->channels[status->channel_count++], SNAPSHOT_CHANNEL_NAME, "%s",
                  mote_world_channel_name(world, i, NULL));
     }
     for (uint32_t i = 0; i < MOTE_FORCE_COUNT; i++) {
-        snprintf(status->channels[status->channel_count++], MOMENT_CHANNEL_NAME, "%s",
+        snprintf(status->channels[status->channel_count++], SNAPSHOT_CHANNEL_NAME, "%s",
                  mote_force_name((MoteForceKind)i));
     }
 }
@@ -132,7 +132,7 @@ static void update_status(Simulator *simulator, bool measure)
         MoteWorld *world = mote_simulation_world(model->simulation);
         measured = mote_world_statistics(world, &statistics) == MOTE_OK;
         if (simulator->pool.published >= 0) { // which only this thread changes
-            inspect_all(&simulator->pool.moments[simulator->pool.published], &measures);
+            inspect_all(&simulator->pool.snapshots[simulator->pool.published], &measures);
         }
         timing_count = mote_world_timings(world, timings, STATUS_TIMINGS);
         timing_count = timing_count < STATUS_TIMINGS ? timing_count : STATUS_TIMINGS;
@@ -146,12 +146,12 @@ static void update_status(Simulator *simulator, bool measure)
     status->failed = simulator->failed;
     status->speed = simulator->speed;
     status->frame_seconds = simulator->frame_seconds;
-    status->grabbed = simulator->hands.held_count;
-    status->grabbed_shape = simulator->hands.holds_shape;
-    status->held = simulator->hands.at;
+    status->grabbed = simulator->manipulator.held_count;
+    status->grabbed_collider = simulator->manipulator.holds_collider;
+    status->held = simulator->manipulator.at;
     status->changes = simulator->change_count;
     status->frame = frame;
-    status->moment = simulator->pool.numbers; // which only this thread counts up
+    status->snapshot = simulator->pool.numbers; // which only this thread counts up
     if (model != NULL) {
         MoteWorld *world = mote_simulation_world(model->simulation);
         status->model = model->number;
@@ -183,7 +183,7 @@ static double frame_interval(const Simulator *simulator)
     return fmax(wanted, simulator->frame_seconds);
 }
 
-// Waits, if frames must not be lost, until the last moment was drawn or something else is wanted.
+// Waits, if frames must not be lost, until the last snapshot was drawn or something else is wanted.
 static void wait_for_drawing(Simulator *simulator)
 {
     for (;;) {
@@ -213,7 +213,7 @@ static void publish(Simulator *simulator)
         return;
     }
     wait_for_drawing(simulator);
-    if (moment_publish(&simulator->pool, simulator->model, frame_interval(simulator)) != MOTE_OK) {
+    if (snapshot_publish(&simulator->pool, simulator->model, frame_interval(simulator)) != MOTE_OK) {
         simulator->failed = true;
         simulator->paused = true;
         say(simulator, NULL);
@@ -308,7 +308,7 @@ static void load(Simulator *simulator, const char *path, bool fresh)
         return;
     }
     model_release(old);
-    hands_let_go(&simulator->hands);
+    manipulator_let_go(&simulator->manipulator);
     simulator->pool.forces = false;
     if (simulator->forces_wanted &&
         mote_world_record_forces(mote_simulation_world(model->simulation), true) != MOTE_OK) {
@@ -400,7 +400,7 @@ static void state_file(Simulator *simulator, const SimulatorCommand *command)
     say(simulator, notice);
     if (!saving) {
         simulator->failed = false;
-        hands_let_go(&simulator->hands);
+        manipulator_let_go(&simulator->manipulator);
         simulator->pool.forces = false; // they were of other particles
         publish(simulator);
     }
@@ -418,26 +418,26 @@ static void act(Simulator *simulator, const SimulatorCommand *command)
     MoteResult result = MOTE_OK;
     switch (command->kind) {
     case COMMAND_GRAB:
-        if (command->flag && !simulator->hands.holds_shape && simulator->hands.held_count == 0) {
-            result = hands_grab_shape(&simulator->hands, model, along);
+        if (command->flag && !simulator->manipulator.holds_collider && simulator->manipulator.held_count == 0) {
+            result = manipulator_grab_collider(&simulator->manipulator, model, along);
         }
-        result = result != MOTE_OK ? result : hands_grab(&simulator->hands, model, command->id, at);
+        result = result != MOTE_OK ? result : manipulator_grab(&simulator->manipulator, model, command->id, at);
         break;
     case COMMAND_RELEASE:
-        hands_let_go(&simulator->hands);
+        manipulator_let_go(&simulator->manipulator);
         break;
     case COMMAND_THROW:
-        result = hands_throw(&simulator->hands, model, at, along);
+        result = manipulator_throw(&simulator->manipulator, model, at, along);
         break;
     case COMMAND_POUR:
-        result = hands_pour(model, at);
+        result = manipulator_pour(model, at);
         break;
     case COMMAND_FORCES:
         simulator->pool.forces = false; // until a step has recorded some
         result = mote_world_record_forces(mote_simulation_world(model->simulation), command->flag);
         break;
     default:
-        result = hands_gust(model, along);
+        result = manipulator_gust(model, along);
         break;
     }
     if (result != MOTE_OK) {
@@ -557,7 +557,7 @@ static bool obey(Simulator *simulator, SimulatorCommand *command)
 static void advance(Simulator *simulator)
 {
     const double start = clock_seconds();
-    MoteResult result = hands_pull(&simulator->hands, simulator->model);
+    MoteResult result = manipulator_pull(&simulator->manipulator, simulator->model);
     result = result == MOTE_OK ? mote_simulation_advance_frame(simulator->model->simulation) : result;
     simulator->pool.forces = simulator->forces_wanted;
     const double seconds = clock_seconds() - start;
@@ -623,7 +623,7 @@ static int run(void *data)
 {
     Simulator *simulator = data;
     mote_stop_when(is_ending, simulator);
-    thread_give_way();
+    thread_lower_priority();
     for (;;) {
         const bool stepping = simulator->steps_wanted > 0;
         const bool running = simulator->model != NULL && (!simulator->paused || stepping);
@@ -662,7 +662,7 @@ MoteResult simulator_start(const SimulatorOptions *options, Simulator **out)
     simulator->speed = 1.0;
     simulator->status.speed = 1.0;
     simulator->status.paused = options->paused;
-    MoteResult result = moment_pool_create(&simulator->pool);
+    MoteResult result = snapshot_pool_create(&simulator->pool);
     if (result != MOTE_OK || mtx_init(&simulator->mutex, mtx_plain) != thrd_success ||
         cnd_init(&simulator->called) != thrd_success ||
         thrd_create(&simulator->thread, run, simulator) != thrd_success) {
@@ -696,7 +696,7 @@ void simulator_destroy(Simulator *simulator)
         return;
     }
     simulator_stop(simulator);
-    moment_pool_destroy(&simulator->pool);
+    snapshot_pool_destroy(&simulator->pool);
     model_release(simulator->model);
     mtx_destroy(&simulator->mutex);
     cnd_destroy(&simulator->called);

@@ -19,7 +19,7 @@ typedef enum CommandKind {
     COMMAND_SAVE_STATE, // text
     COMMAND_LOAD_STATE, // text
     COMMAND_GRAB,       // id; numbers: where it is to be. Again with other numbers while it is held. flag: what is seen
-                        // at `vector` is no particle, and may be a collider with a mass, which then is held instead
+                        // at `vector` is no particle, and may be a dynamic collider, which then is held instead
     COMMAND_RELEASE,
     COMMAND_THROW,  // numbers: where from, m; vector: how fast, m/s
     COMMAND_POUR,   // numbers: where; a handful of the scene's liquid or grains
@@ -41,9 +41,9 @@ enum { STATUS_TEXT = 4096, STATUS_TIMINGS = 128 };
 // What the simulation's thread says of itself; a copy.
 typedef struct SimulatorStatus {
     bool loading, paused, failed;
-    bool idle;       // paused, with nothing left to do
-    uint64_t moment; // number of the last one published
-    char path[1024]; // of the scene, or of the one being loaded
+    bool idle;         // paused, with nothing left to do
+    uint64_t snapshot; // number of the last one published
+    char path[1024];   // of the scene, or of the one being loaded
     char name[128];
     char error[STATUS_TEXT]; // of the last thing that went wrong; "" after the next that went well
     char notice[512];        // of the last thing that was done, as "state saved"
@@ -55,10 +55,10 @@ typedef struct SimulatorStatus {
     double frame_seconds;                // s on the clock that a frame takes to compute
     double frame_rate;                   // Hz, frames a second of the simulation
     uint32_t particles, bodies, grabbed; // grabbed: how many particles are held
-    bool grabbed_shape;                  // a collider is held
+    bool grabbed_collider;               // a collider is held
     MoteVec3 held;                       // m, where the picked one of them is
     Measures measures;                   // with the statistics
-    char channels[MOMENT_CHANNELS][MOMENT_CHANNEL_NAME];
+    char channels[SNAPSHOT_CHANNELS][SNAPSHOT_CHANNEL_NAME];
     uint32_t channel_count;
     uint32_t changes; // made by COMMAND_SET since the scene was loaded
     char backend[32];
@@ -83,7 +83,7 @@ typedef struct SimulatorOptions {
 MoteResult simulator_start(const SimulatorOptions *options, Simulator **out);
 void simulator_stop(Simulator *simulator);    // ends the thread after the frame that is being computed
 void simulator_destroy(Simulator *simulator); // when nobody draws its moments any more; NULL is allowed
-MomentPool *simulator_pool(Simulator *simulator);
+FrameSnapshotPool *simulator_pool(Simulator *simulator);
 
 void simulator_send(Simulator *simulator, const SimulatorCommand *command);
 void simulator_send_text(Simulator *simulator, CommandKind kind, const char *text);

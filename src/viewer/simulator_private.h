@@ -3,7 +3,7 @@
 #ifndef MOTE_VIEWER_SIMULATOR_PRIVATE_H
 #define MOTE_VIEWER_SIMULATOR_PRIVATE_H
 
-#include "viewer/hands.h"
+#include "viewer/manipulator.h"
 #include "viewer/simulator.h"
 #include <stdatomic.h>
 
@@ -34,8 +34,8 @@ struct Simulator {
     Change changes[CHANGE_LIMIT];
     uint32_t change_count;
     // ---- of the thread alone
-    MomentPool pool;
-    Hands hands;
+    FrameSnapshotPool pool;
+    Manipulator manipulator;
     uint64_t models;
     bool paused, failed, forces_wanted;
     bool unseen; // a scene was loaded, and no picture of it was drawn yet

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "viewer/give_way.h"
+#include "viewer/thread_priority.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ void app_fail(App *app)
 static void wake(void *data)
 {
     App *app = data;
-    if (app->artist != NULL) {
-        artist_wake(app->artist);
+    if (app->render_thread != NULL) {
+        render_thread_wake(app->render_thread);
     }
     if (!atomic_exchange(&app->wake_pending, true)) {
         SDL_Event event = {.type = app->wake_event};
@@ -94,7 +94,7 @@ static float display_scale(const App *app)
 
 static MoteResult begin(App *app)
 {
-    thread_come_first();
+    thread_raise_priority();
     const ViewerOptions *options = app->options;
     if (options->settings == NULL || options->settings[0] != '\0') {
         if (settings_load(options->settings, &app->settings) != MOTE_OK) {
@@ -127,7 +127,7 @@ static MoteResult begin(App *app)
                                         .wake_data = app};
     result = result == MOTE_OK ? simulator_start(&simulator, &app->simulator) : result;
     if (result == MOTE_OK) {
-        result = artist_start(&options->renderer, app->simulator, wake, app, &app->artist);
+        result = render_thread_start(&options->renderer, app->simulator, wake, app, &app->render_thread);
     }
     return result;
 }
@@ -148,8 +148,8 @@ static void end(App *app)
     if (app->simulator != NULL) {
         simulator_stop(app->simulator);
     }
-    if (app->artist != NULL) {
-        artist_stop(app->artist, stop_signal(app) != 0 ? app->options->leave : NULL);
+    if (app->render_thread != NULL) {
+        render_thread_stop(app->render_thread, stop_signal(app) != 0 ? app->options->leave : NULL);
     }
     simulator_destroy(app->simulator);
     panel_destroy();
@@ -171,7 +171,7 @@ static void end(App *app)
 
 // ---- A turn of the loop ----
 
-static void take_picture(void *data, const ArtistPicture *picture, const uint8_t *pixels)
+static void take_picture(void *data, const RenderThreadPicture *picture, const uint8_t *pixels)
 {
     App *app = data;
     app->picture = *picture;
@@ -185,10 +185,10 @@ static void take_picture(void *data, const ArtistPicture *picture, const uint8_t
 // A value more for every graph, with each moment; a new scene begins them anew.
 static void note_history(App *app)
 {
-    if (app->status.moment == app->history_moment) {
+    if (app->status.snapshot == app->history_snapshot) {
         return;
     }
-    app->history_moment = app->status.moment;
+    app->history_snapshot = app->status.snapshot;
     if (app->status.model != app->history_model) {
         app->history_model = app->status.model;
         app->history_at = app->history_count = 0;
@@ -209,7 +209,7 @@ static void note_history(App *app)
         app->history_timings[i][app->history_at] =
             status->timing_frames > 0 ? (float)(status->timings[i].milliseconds / (double)status->timing_frames) : 0.0f;
     }
-    for (uint32_t i = 0; i < app->drawing.pass_count && i < ARTIST_PASSES; i++) {
+    for (uint32_t i = 0; i < app->drawing.pass_count && i < RENDER_THREAD_PASSES; i++) {
         app->history_passes[i][app->history_at] = (float)app->drawing.passes[i].milliseconds;
     }
     app->history_at = (app->history_at + 1) % PANEL_HISTORY;
@@ -238,7 +238,7 @@ static void measure_rates(App *app, double now)
 static MoteResult listen(App *app, double now)
 {
     simulator_status(app->simulator, &app->status);
-    artist_status(app->artist, &app->drawing);
+    render_thread_status(app->render_thread, &app->drawing);
     if (app->drawing.failed) {
         return mote_fail(MOTE_ERROR_UNAVAILABLE, "%s", app->drawing.error);
     }
@@ -248,13 +248,13 @@ static MoteResult listen(App *app, double now)
             app_say(app, "%s", app->status.notice);
         }
     }
-    if (app->drawing.notices != app->artist_notices) {
-        app->artist_notices = app->drawing.notices;
+    if (app->drawing.notices != app->render_thread_notices) {
+        app->render_thread_notices = app->drawing.notices;
         if (app->drawing.error[0] == '\0' && app->drawing.notice[0] != '\0') {
             app_say(app, "%s", app->drawing.notice);
         }
     }
-    if (artist_picture(app->artist, app->picture.number, take_picture, app)) {
+    if (render_thread_picture(app->render_thread, app->picture.number, take_picture, app)) {
         if (app->first_picture == 0.0) {
             app->first_picture = now - app->start;
         }
@@ -274,7 +274,7 @@ static void ask(App *app)
     int width, height;
     SDL_Vulkan_GetDrawableSize(app->window, &width, &height);
     const bool hidden = (SDL_GetWindowFlags(app->window) & SDL_WINDOW_MINIMIZED) != 0;
-    ArtistRequest request;
+    RenderThreadRequest request;
     memset(&request, 0, sizeof request); // it is compared as bytes
     request.width = hidden ? 0 : (uint32_t)width;
     request.height = hidden ? 0 : (uint32_t)height;
@@ -285,7 +285,7 @@ static void ask(App *app)
         request.camera = app->camera;
     }
     snprintf(request.view, sizeof request.view, "%s", app_view(app));
-    app->request = artist_ask(app->artist, &request);
+    app->request = render_thread_ask(app->render_thread, &request);
 }
 
 static void fill_facts(App *app, double now, PanelFacts *facts)

@@ -22,7 +22,7 @@ enum { CHILD_SECONDS = 30 }; // for drivers to say what devices there are
 // ---- Work --------------------------------------------------------------------------------------------------
 
 // What counting keeps for filling lies behind what a scan between them needs.
-static void search(VulkanBackend *vulkan, KernelId kernel, const MoteView *view)
+static void search(VulkanBackend *vulkan, KernelId kernel, const SolverData *view)
 {
     const uint32_t count = view->particle_count, cells = view->cell_count;
     const size_t scan = vulkan_scan_bytes(count);
@@ -38,7 +38,7 @@ static void search(VulkanBackend *vulkan, KernelId kernel, const MoteView *view)
     }
 }
 
-static void launch(Backend *backend, KernelId kernel, const MoteView *view)
+static void launch(Backend *backend, KernelId kernel, const SolverData *view)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
     const uint32_t count = kernel_invocations(kernel, view);
@@ -125,7 +125,7 @@ static void destroy(Backend *backend)
 
 static const BackendFunctions functions = {
     .name = "vulkan",
-    .guesses = true,
+    .speculates = true,
     .destroy = destroy,
     .allocate = vulkan_allocate,
     .release = vulkan_release,

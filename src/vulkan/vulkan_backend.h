@@ -51,7 +51,7 @@ typedef struct VulkanPrograms {
     uint64_t cache_hash;   // of the file's contents
     pthread_mutex_t mutex; // of what follows
     VkPipeline pipelines[PROGRAM_COUNT][VARIANT_LIMIT];
-    uint32_t variants[VARIANT_LIMIT]; // WITHOUT_* of data.h; the first 0
+    uint32_t variants[VARIANT_LIMIT]; // LACKS_* of data.h; the first 0
     uint32_t variant_count;
     struct VulkanPrograms *next;
 } VulkanPrograms;
@@ -60,8 +60,8 @@ typedef struct VulkanPrograms {
 MoteResult vulkan_programs_acquire(const MoteBackendOptions *options, VulkanPrograms **out);
 void vulkan_programs_release(VulkanPrograms *programs);
 // Compiled when it is first used; VK_NULL_HANDLE and a message if that fails.
-// For worlds without something (WITHOUT_*) it may be one that is faster.
-VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t without);
+// For worlds without something (LACKS_*) it may be one that is faster.
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t lacked_features);
 
 // ---- Pipelines between runs (vulkan_cache.c) ---------------------------------------------------------------
 
@@ -134,7 +134,7 @@ typedef struct VulkanBackend {
     bool recording;
     Buffer views;
     uint32_t view_stride, view_count; // bytes a slot, slots in use
-    MoteView last_view;               // in the last slot
+    SolverData last_view;             // in the last slot
     Buffer sizes;                     // of launches: VkDispatchIndirectCommand
     uint32_t size_count;
     int pending[TIME_SLOTS]; // the timer of each query, or NO_TIMER
@@ -172,7 +172,7 @@ void vulkan_start(VulkanBackend *vulkan);
 // A renderer may be reading buffers still.
 void vulkan_wait_for_renderer(VulkanBackend *vulkan);
 // Each of these sees what the ones before it wrote.
-void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations,
+void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const SolverData *view, uint32_t invocations,
                    const void *constants, uint32_t bytes);
 void vulkan_dispatch(VulkanBackend *vulkan, ProgramId program, const void *constants, uint32_t bytes, uint32_t groups);
 // With as many workgroups as the device has written at `offset` of `sizes`.

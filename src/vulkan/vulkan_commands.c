@@ -45,7 +45,7 @@ static VkResult create_set(VulkanBackend *vulkan)
                                              .pSetLayouts = &vulkan->programs->set_layout};
     result = vkAllocateDescriptorSets(device, &set, &vulkan->set);
     if (result == VK_SUCCESS) {
-        const VkDescriptorBufferInfo view = {vulkan->views.handle, 0, sizeof(MoteView)};
+        const VkDescriptorBufferInfo view = {vulkan->views.handle, 0, sizeof(SolverData)};
         const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
                                             .dstSet = vulkan->set,
                                             .descriptorCount = 1,
@@ -82,7 +82,7 @@ static VkResult create_queue_objects(VulkanBackend *vulkan)
 MoteResult vulkan_commands_create(VulkanBackend *vulkan)
 {
     const uint32_t alignment = (uint32_t)vulkan->device->limits.minUniformBufferOffsetAlignment; // a power of two
-    vulkan->view_stride = ((uint32_t)sizeof(MoteView) + alignment - 1) & ~(alignment - 1);
+    vulkan->view_stride = ((uint32_t)sizeof(SolverData) + alignment - 1) & ~(alignment - 1);
     MoteResult created = buffer_create(vulkan->device, "the solver's views", BUFFER_UPLOAD,
                                        (size_t)VIEW_SLOTS * vulkan->view_stride, &vulkan->views);
     if (created == MOTE_OK) {
@@ -168,7 +168,7 @@ bool vulkan_begin_timed(VulkanBackend *vulkan)
 }
 
 // The slot that holds `view`; launches in a row often have the same.
-static uint32_t place_view(VulkanBackend *vulkan, const MoteView *view)
+static uint32_t place_view(VulkanBackend *vulkan, const SolverData *view)
 {
     if (vulkan->view_count == 0 || memcmp(&vulkan->last_view, view, sizeof *view) != 0) {
         MOTE_ASSERT(vulkan->view_count < VIEW_SLOTS);
@@ -180,10 +180,10 @@ static uint32_t place_view(VulkanBackend *vulkan, const MoteView *view)
 }
 
 // A command that runs `program`; NULL if it cannot be had.
-static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, ProgramId program, uint32_t without,
+static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, ProgramId program, uint32_t lacked_features,
                                   const void *constants, uint32_t bytes)
 {
-    VkPipeline pipeline = vulkan_programs_pipeline(vulkan->programs, program, without);
+    VkPipeline pipeline = vulkan_programs_pipeline(vulkan->programs, program, lacked_features);
     if (pipeline == VK_NULL_HANDLE) {
         if (vulkan->failure[0] == '\0') {
             snprintf(vulkan->failure, sizeof vulkan->failure, "%s; try backend cpu", mote_error_message());
@@ -202,10 +202,10 @@ static VulkanCommand *add_program(VulkanBackend *vulkan, CommandKind kind, Progr
     return command;
 }
 
-void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const MoteView *view, uint32_t invocations,
+void vulkan_launch(VulkanBackend *vulkan, ProgramId kernel, const SolverData *view, uint32_t invocations,
                    const void *constants, uint32_t bytes)
 {
-    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, view->without, constants, bytes);
+    VulkanCommand *command = add_program(vulkan, COMMAND_LAUNCH, kernel, view->lacked_features, constants, bytes);
     if (command == NULL) {
         return;
     }

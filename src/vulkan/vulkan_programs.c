@@ -68,15 +68,16 @@ static MoteResult check_view_layout(void)
         const char *name;
         size_t offset;
     } members[] = {
-#define BUFFER(type, name, capacity, order, keep, render) {#name, offsetof(MoteView, name)},
-#define EXTERNAL(type, name)                              {#name, offsetof(MoteView, name)},
-#define PARAMETER_ROW(type, name)                         {#name, offsetof(MoteView, name)},
+#define BUFFER(type, name, capacity, order, keep, render) {#name, offsetof(SolverData, name)},
+#define EXTERNAL(type, name)                              {#name, offsetof(SolverData, name)},
+#define PARAMETER_ROW(type, name)                         {#name, offsetof(SolverData, name)},
 #include "kernels/data.def"
     };
     const SolverShader *shader = find_shader((ProgramId)KERNEL_ID_predict);
     for (uint32_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         uint32_t offset = UINT32_MAX;
-        if (!spirv_member_offset(shader->words, shader->count, "MoteView", i, &offset) || offset != members[i].offset) {
+        if (!spirv_member_offset(shader->words, shader->count, "SolverData", i, &offset) ||
+            offset != members[i].offset) {
             return mote_fail(
                 MOTE_ERROR_UNAVAILABLE,
                 "backend vulkan: shaders see the view's %s at byte %u, expected %zu: this build's compilers "
@@ -89,7 +90,7 @@ static MoteResult check_view_layout(void)
 
 // ---- Pipelines ---------------------------------------------------------------------------------------------
 
-static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t without, VkPipeline *out)
+static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t lacked_features, VkPipeline *out)
 {
     const SolverShader *shader = find_shader(program);
     VkDevice device = programs->device->handle;
@@ -109,7 +110,7 @@ static VkResult compile(VulkanPrograms *programs, ProgramId program, uint32_t wi
     const VkPipelineShaderStageCreateFlags subgroups = // of any size, without invocations that are not there
         VK_PIPELINE_SHADER_STAGE_CREATE_ALLOW_VARYING_SUBGROUP_SIZE_BIT |
         VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    const uint32_t values[3] = {programs->group, without, programs->threads};
+    const uint32_t values[3] = {programs->group, lacked_features, programs->threads};
     const VkSpecializationMapEntry entries[3] = {{0, 0, 4}, {1, 4, 4}, {2, 8, 4}};
     const VkSpecializationInfo constants = {3, entries, sizeof values, values};
     const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
@@ -147,24 +148,24 @@ static bool has_variants(ProgramId program)
     }
 }
 
-static uint32_t find_variant(VulkanPrograms *programs, uint32_t without)
+static uint32_t find_variant(VulkanPrograms *programs, uint32_t lacked_features)
 {
     uint32_t v = 0;
-    while (v < programs->variant_count && programs->variants[v] != without) {
+    while (v < programs->variant_count && programs->variants[v] != lacked_features) {
         v++;
     }
     if (v == VARIANT_LIMIT) {
         return 0; // the one for every world
     }
-    programs->variants[v] = without;
+    programs->variants[v] = lacked_features;
     programs->variant_count += v == programs->variant_count;
     return v;
 }
 
-VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t without)
+VkPipeline vulkan_programs_pipeline(VulkanPrograms *programs, ProgramId program, uint32_t lacked_features)
 {
     pthread_mutex_lock(&programs->mutex);
-    const uint32_t variant = has_variants(program) ? find_variant(programs, without) : 0;
+    const uint32_t variant = has_variants(program) ? find_variant(programs, lacked_features) : 0;
     VkPipeline *pipeline = &programs->pipelines[program][variant];
     if (*pipeline == VK_NULL_HANDLE) {
         const VkResult result = compile(programs, program, programs->variants[variant], pipeline);

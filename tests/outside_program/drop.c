@@ -50,8 +50,8 @@ static void add_block(MoteWorld *world, float spacing)
 
 static void add_box(MoteWorld *world)
 {
-    MoteShape box = mote_default_collider();
-    box.kind = MOTE_SHAPE_BOX;
+    MoteCollider box = mote_default_collider();
+    box.kind = MOTE_COLLIDER_BOX;
     box.inside_out = true;
     box.half_size = (MoteVec3){HALF_BOX, HALF_BOX, HALF_BOX};
     box.from.position.y = box.to.position.y = HALF_BOX;
@@ -86,8 +86,8 @@ int main(void)
     expect(isfinite(after.kinetic_energy) && after.kinetic_energy >= 0.0, "the kinetic energy is a number");
     expect(fabs(after.mass - before.mass) <= 1e-6 * before.mass, "the mass stayed");
     expect(after.centre_of_mass[1] < before.centre_of_mass[1], "the water fell");
-    expect(after.lowest[1] > -1e-3, "the floor held");
-    expect(after.lowest[0] > -HALF_BOX - 1e-3 && after.highest[0] < HALF_BOX + 1e-3, "the walls held");
+    expect(after.bounds_min[1] > -1e-3, "the floor held");
+    expect(after.bounds_min[0] > -HALF_BOX - 1e-3 && after.bounds_max[0] < HALF_BOX + 1e-3, "the walls held");
     expect(after.density_error_mean < 0.1, "the water is hardly compressed");
     mote_world_destroy(world);
     return 0;

@@ -61,11 +61,11 @@ KERNEL(solve_links)
         const float damping = law.y * law.z / dt;
         const float w = F32(shares.x) * end_inverse_mass(VIEW_HERE_COMMA a, direction) +
                         F32(shares.y) * end_inverse_mass(VIEW_HERE_COMMA b, direction);
-        const float resists = (1.0f + damping) * w + compliance;
+        const float inverse_effective_mass = (1.0f + damping) * w + compliance;
         const float closing = damping * v3_dot(direction, v3_sub(offset, begun));
         lambda = before;
-        if (resists > 0.0f) { // else both ends are pinned
-            lambda += (law.x - length - compliance * before - closing) / resists;
+        if (inverse_effective_mass > 0.0f) { // else both ends are pinned
+            lambda += (law.x - length - compliance * before - closing) / inverse_effective_mass;
         }
         if (law.w == LINK_ROPE) {
             lambda = min_f32(lambda, 0.0f);
@@ -91,7 +91,7 @@ KERNEL(apply_links)
     }
     const vec4 particle = LOAD(predicted, slot);
     if (rigid_cluster_of(VIEW_HERE_COMMA slot) != NONE) {
-        add_push(VIEW_HERE_COMMA slot, v3_scale(momentum, particle.w), 0.0f);
+        add_correction(VIEW_HERE_COMMA slot, v3_scale(momentum, particle.w), 0.0f);
     } else {
         STORE(predicted, slot, v4_from_v3(v3_add_scaled(v3_from_v4(particle), momentum, particle.w), particle.w));
     }

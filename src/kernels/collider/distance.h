@@ -35,32 +35,32 @@ FUNCTION vec4 sphere_distance(vec3 p, float radius)
     return v4_from_v3(v3_scale(p, 1.0f / length), length - radius);
 }
 
-// In the shape's own frame; solid, whatever inside_out says.
-FUNCTION vec4 solid_distance(VIEW_COMMA Shape shape, vec3 p)
+// In the collider's own frame; solid, whatever inside_out says.
+FUNCTION vec4 solid_distance(VIEW_COMMA Collider collider, vec3 p)
 {
-    if (shape.kind == SHAPE_PLANE) {
+    if (collider.kind == COLLIDER_PLANE) {
         return v4(0.0f, 1.0f, 0.0f, p.y);
     }
-    if (shape.kind == SHAPE_BOX) {
-        return box_distance(p, shape.half_size);
+    if (collider.kind == COLLIDER_BOX) {
+        return box_distance(p, collider.half_size);
     }
-    if (MAY_HAVE(FIELDS) && shape.kind == SHAPE_FIELD) {
-        return field_distance(VIEW_HERE_COMMA shape.data, p);
+    if (HAS_FEATURE(FIELDS) && collider.kind == COLLIDER_FIELD) {
+        return field_distance(VIEW_HERE_COMMA collider.data, p);
     }
-    if (MAY_HAVE(HULLS) && shape.kind == SHAPE_HULL) {
-        return hull_distance(VIEW_HERE_COMMA shape.data, shape.data_count, p);
+    if (HAS_FEATURE(HULLS) && collider.kind == COLLIDER_HULL) {
+        return hull_distance(VIEW_HERE_COMMA collider.data, collider.data_count, p);
     }
-    if (shape.kind == SHAPE_CAPSULE) {
-        p.y -= clamp_f32(p.y, -shape.half_size.y, shape.half_size.y);
+    if (collider.kind == COLLIDER_CAPSULE) {
+        p.y -= clamp_f32(p.y, -collider.half_size.y, collider.half_size.y);
     }
-    return sphere_distance(p, shape.radius);
+    return sphere_distance(p, collider.radius);
 }
 
 // The distance that particles feel: negative where they must not be.
-FUNCTION vec4 shape_distance(VIEW_COMMA Shape shape, vec3 p)
+FUNCTION vec4 collider_distance(VIEW_COMMA Collider collider, vec3 p)
 {
-    const vec4 solid = solid_distance(VIEW_HERE_COMMA shape, p);
-    if (shape.inside_out != 0u) {
+    const vec4 solid = solid_distance(VIEW_HERE_COMMA collider, p);
+    if (collider.inside_out != 0u) {
         return v4(-solid.x, -solid.y, -solid.z, -solid.w);
     }
     return solid;
@@ -68,38 +68,38 @@ FUNCTION vec4 shape_distance(VIEW_COMMA Shape shape, vec3 p)
 
 // Has a bounding sphere, and is swept: planes and containers push back to the right side from anywhere, but what a
 // field encloses may be thin on either side. The sphere of a field that is a container holds everything.
-FUNCTION bool shape_is_solid(Shape shape)
+FUNCTION bool collider_is_solid(Collider collider)
 {
-    return shape.kind == SHAPE_FIELD || (shape.inside_out == 0u && shape.kind != SHAPE_PLANE);
+    return collider.kind == COLLIDER_FIELD || (collider.inside_out == 0u && collider.kind != COLLIDER_PLANE);
 }
 
-FUNCTION vec3 to_shape(Shape shape, vec3 p)
+FUNCTION vec3 to_collider(Collider collider, vec3 p)
 {
-    return rotate_back(shape.rotation, v3_sub(p, shape.position));
+    return rotate_back(collider.rotation, v3_sub(p, collider.position));
 }
 
-FUNCTION vec3 from_shape(Shape shape, vec3 p)
+FUNCTION vec3 from_collider(Collider collider, vec3 p)
 {
-    return v3_add(rotate(shape.rotation, p), shape.position);
+    return v3_add(rotate(collider.rotation, p), collider.position);
 }
 
-FUNCTION vec3 to_shape_at_start(Shape shape, vec3 p)
+FUNCTION vec3 to_collider_at_start(Collider collider, vec3 p)
 {
-    return rotate_back(shape.start_rotation, v3_sub(p, shape.start_position));
+    return rotate_back(collider.start_rotation, v3_sub(p, collider.start_position));
 }
 
-FUNCTION vec3 from_shape_at_start(Shape shape, vec3 p)
+FUNCTION vec3 from_collider_at_start(Collider collider, vec3 p)
 {
-    return v3_add(rotate(shape.start_rotation, p), shape.start_position);
+    return v3_add(rotate(collider.start_rotation, p), collider.start_position);
 }
 
-// How fast the surface nearest to p moves in the shape's own frame, m/s: only animated meshes do.
-FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
+// How fast the surface nearest to p moves in the collider's own frame, m/s: only animated meshes do.
+FUNCTION vec3 surface_velocity(VIEW_COMMA Collider collider, vec3 p)
 {
-    if (!MAY_HAVE(FIELDS) || shape.kind != SHAPE_FIELD) {
+    if (!HAS_FEATURE(FIELDS) || collider.kind != COLLIDER_FIELD) {
         return v3(0.0f, 0.0f, 0.0f);
     }
-    const Field field = LOAD(fields, shape.data);
+    const Field field = LOAD(fields, collider.data);
     if (field.velocities == FIELD_NONE) {
         return v3(0.0f, 0.0f, 0.0f);
     }
@@ -110,31 +110,31 @@ FUNCTION vec3 surface_velocity(VIEW_COMMA Shape shape, vec3 p)
     return surface_vec3(VIEW_HERE_COMMA field, field.velocities, point);
 }
 
-// Where a point of the step's beginning is in the shape's frame. A field is that of the mesh as it is when the step
+// Where a point of the step's beginning is in the collider's frame. A field is that of the mesh as it is when the step
 // ends: the point goes along with the animated surface near it, and so keeps the distance to it that it began with.
 // Beyond the box of known distances nothing is near.
-FUNCTION vec3 start_in_shape(VIEW_COMMA Shape shape, vec3 start)
+FUNCTION vec3 start_in_collider(VIEW_COMMA Collider collider, vec3 start)
 {
-    const vec3 local = to_shape_at_start(shape, start);
-    if (!MAY_HAVE(FIELDS) || shape.kind != SHAPE_FIELD) {
+    const vec3 local = to_collider_at_start(collider, start);
+    if (!HAS_FEATURE(FIELDS) || collider.kind != COLLIDER_FIELD) {
         return local;
     }
-    const Field field = LOAD(fields, shape.data);
-    if (field.velocities == FIELD_NONE || local.x < field.lowest.x || local.y < field.lowest.y ||
-        local.z < field.lowest.z || local.x > field.highest.x || local.y > field.highest.y ||
-        local.z > field.highest.z) {
+    const Field field = LOAD(fields, collider.data);
+    if (field.velocities == FIELD_NONE || local.x < field.bounds_min.x || local.y < field.bounds_min.y ||
+        local.z < field.bounds_min.z || local.x > field.bounds_max.x || local.y > field.bounds_max.y ||
+        local.z > field.bounds_max.z) {
         return local;
     }
-    return v3_add_scaled(local, surface_velocity(VIEW_HERE_COMMA shape, local), PARAMETER(time_step));
+    return v3_add_scaled(local, surface_velocity(VIEW_HERE_COMMA collider, local), PARAMETER(time_step));
 }
 
-// What the shape's friction is multiplied by where p is nearest to it.
-FUNCTION float surface_roughness(VIEW_COMMA Shape shape, vec3 p)
+// What the collider's friction is multiplied by where p is nearest to it.
+FUNCTION float surface_roughness(VIEW_COMMA Collider collider, vec3 p)
 {
-    if (!MAY_HAVE(FIELDS) || shape.kind != SHAPE_FIELD) {
+    if (!HAS_FEATURE(FIELDS) || collider.kind != COLLIDER_FIELD) {
         return 1.0f;
     }
-    const Field field = LOAD(fields, shape.data);
+    const Field field = LOAD(fields, collider.data);
     if (field.friction == FIELD_NONE) {
         return 1.0f;
     }

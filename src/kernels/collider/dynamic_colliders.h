@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dynamic_colliders.h - the motion of shapes that have a mass: rigid bodies that particles drive (DYV section 5.3,
-// collider/coupling.h), and their contacts with one another and with all other shapes, at sample points of their
+// dynamic_colliders.h - the motion of dynamic colliders: rigid bodies that particles drive (DYV section 5.3,
+// collider/coupling.h), and their contacts with one another and with all other colliders, at sample points of their
 // surfaces.
 #ifndef MOTE_KERNELS_DYNAMIC_COLLIDERS_H
 #define MOTE_KERNELS_DYNAMIC_COLLIDERS_H
@@ -14,25 +14,27 @@
 #include "rigid/bodies.h"
 #include "rigid/rigid_contacts.h"
 
-#define MEET_SWEEPS 2u // over all pairs of shapes, there and back
+#define COLLIDE_SWEEPS 2u // over all pairs of colliders, there and back
 
 // ---- Poses -------------------------------------------------------------------------------------------------
 
-// Puts the shape where its centre of mass and rotation say.
-FUNCTION Shape posed_shape(VIEW_COMMA uint row, Shape shape, vec3 centre, vec4 rotation)
+// Puts the collider where its centre of mass and rotation say.
+FUNCTION Collider posed_collider(VIEW_COMMA uint row, Collider collider, vec3 centre, vec4 rotation)
 {
-    shape.rotation = rotation;
-    shape.position = v3_sub(centre, rotate(rotation, v3_from_v4(LOAD(dynamic_centres, row))));
-    shape.bounding_radius = LOAD(dynamic_bodies, row).radius + v3_length(v3_sub(shape.position, shape.start_position));
-    return shape;
+    collider.rotation = rotation;
+    collider.position = v3_sub(centre, rotate(rotation, v3_from_v4(LOAD(dynamic_centres, row))));
+    collider.bounding_radius =
+        LOAD(dynamic_bodies, row).radius + v3_length(v3_sub(collider.position, collider.start_position));
+    return collider;
 }
 
-FUNCTION Shape push_shape(VIEW_COMMA uint row, Shape shape, vec3 moment, vec3 momentum)
+FUNCTION Collider collider_after_impulse(VIEW_COMMA uint row, Collider collider, vec3 moment, vec3 momentum)
 {
     const Cluster body = LOAD(dynamic_bodies, row);
-    const vec3 angle = inverse_inertia_times(body, shape.rotation, moment);
-    const vec3 centre = v3_add_scaled(dynamic_centre(VIEW_HERE_COMMA row, shape), momentum, 1.0f / body.mass);
-    return posed_shape(VIEW_HERE_COMMA row, shape, centre, turn_by(shape.rotation, v3_limit(angle, TURN_LIMIT)));
+    const vec3 angle = inverse_inertia_times(body, collider.rotation, moment);
+    const vec3 centre = v3_add_scaled(dynamic_centre(VIEW_HERE_COMMA row, collider), momentum, 1.0f / body.mass);
+    return posed_collider(VIEW_HERE_COMMA row, collider, centre,
+                          quat_integrate(collider.rotation, v3_limit(angle, ROTATION_LIMIT)));
 }
 
 // ---- Energy, for the watch ---------------------------------------------------------------------------------
@@ -43,8 +45,8 @@ FUNCTION float kinetic_energy(Cluster body, vec4 rotation, vec3 velocity, vec3 m
            (body.mass * v3_dot(velocity, velocity) + v3_dot(momentum, inverse_inertia_times(body, rotation, momentum)));
 }
 
-// Work of a shape that users move on the dynamic shape of this row; one that has a mass only passes energy on.
-FUNCTION void note_shape_work(VIEW_COMMA uint row, uint partner, float work)
+// Work of a collider that users move on the dynamic collider of this row; one that has a mass only passes energy on.
+FUNCTION void add_work_by_collider(VIEW_COMMA uint row, uint partner, float work)
 {
     if (LOAD(dynamic_rows, partner) == NONE) {
         Motion motion = LOAD(dynamic_motions, row);
@@ -55,80 +57,81 @@ FUNCTION void note_shape_work(VIEW_COMMA uint row, uint partner, float work)
 
 // ---- The step's beginning ----------------------------------------------------------------------------------
 
-// At rest where the last step left it: what others wrote to its row of `shapes` is of no account.
-KERNEL(begin_shapes)
+// At rest where the last step left it: what others wrote to its row of `colliders` is of no account.
+KERNEL(begin_dynamic_colliders)
 {
-    const uint index = LOAD(dynamic_shapes, i);
+    const uint index = LOAD(dynamic_colliders, i);
     const Motion motion = LOAD(dynamic_motions, i);
-    Shape shape = LOAD(shapes, index);
-    shape = posed_shape(VIEW_HERE_COMMA i, shape, motion.aim_centre, motion.aim_rotation);
-    shape.start_position = shape.position;
-    shape.start_rotation = shape.rotation;
-    shape.bounding_radius = LOAD(dynamic_bodies, i).radius;
-    STORE(shapes, index, shape);
+    Collider collider = LOAD(colliders, index);
+    collider = posed_collider(VIEW_HERE_COMMA i, collider, motion.predicted_centre, motion.predicted_rotation);
+    collider.start_position = collider.position;
+    collider.start_rotation = collider.rotation;
+    collider.bounding_radius = LOAD(dynamic_bodies, i).radius;
+    STORE(colliders, index, collider);
     STORE(dynamic_forces, 2u * i, v4(0.0f, 0.0f, 0.0f, 0.0f));
     STORE(dynamic_forces, 2u * i + 1u, v4(0.0f, 0.0f, 0.0f, 0.0f));
 }
 
 // Where it would go without constraints; as predict and predict_clusters do.
-KERNEL(predict_shapes)
+KERNEL(predict_dynamic_colliders)
 {
-    const uint index = LOAD(dynamic_shapes, i);
+    const uint index = LOAD(dynamic_colliders, i);
     const Cluster body = LOAD(dynamic_bodies, i);
     const float dt = PARAMETER(time_step);
-    Shape shape = LOAD(shapes, index);
-    shape.start_position = shape.position; // stabilized by now
-    shape.start_rotation = shape.rotation;
+    Collider collider = LOAD(colliders, index);
+    collider.start_position = collider.position; // stabilized by now
+    collider.start_rotation = collider.rotation;
     Motion motion = LOAD(dynamic_motions, i);
-    motion.start_centre = dynamic_centre(VIEW_HERE_COMMA i, shape);
-    motion.start_rotation = shape.rotation;
+    motion.start_centre = dynamic_centre(VIEW_HERE_COMMA i, collider);
+    motion.start_rotation = collider.rotation;
     motion.asleep = 0u;
-    motion.leaning = 0.0f;
-    motion.energy = kinetic_energy(body, shape.rotation, motion.velocity, motion.momentum);
+    motion.in_contact = 0.0f;
+    motion.energy = kinetic_energy(body, collider.rotation, motion.velocity, motion.angular_momentum);
     motion.work = 0.0f;
     vec3 velocity = v3_add_scaled(motion.velocity, PARAMETER(gravity), dt);
     velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
     motion.velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
-    motion.momentum = v3_scale(motion.momentum, PARAMETER(velocity_decay));
-    const vec3 spin = inverse_inertia_times(body, shape.rotation, motion.momentum);
-    const vec4 half_way = turn_by(shape.rotation, v3_scale(spin, 0.5f * dt));
-    motion.spin = inverse_inertia_times(body, half_way, motion.momentum);
-    motion.aim_rotation = turn_by(shape.rotation, v3_scale(motion.spin, dt));
-    motion.aim_centre = v3_add_scaled(motion.start_centre, motion.velocity, dt);
+    motion.angular_momentum = v3_scale(motion.angular_momentum, PARAMETER(velocity_decay));
+    const vec3 angular_velocity = inverse_inertia_times(body, collider.rotation, motion.angular_momentum);
+    const vec4 half_way = quat_integrate(collider.rotation, v3_scale(angular_velocity, 0.5f * dt));
+    motion.angular_velocity = inverse_inertia_times(body, half_way, motion.angular_momentum);
+    motion.predicted_rotation = quat_integrate(collider.rotation, v3_scale(motion.angular_velocity, dt));
+    motion.predicted_centre = v3_add_scaled(motion.start_centre, motion.velocity, dt);
     STORE(dynamic_motions, i, motion);
-    STORE(shapes, index, posed_shape(VIEW_HERE_COMMA i, shape, motion.aim_centre, motion.aim_rotation));
+    STORE(colliders, index,
+          posed_collider(VIEW_HERE_COMMA i, collider, motion.predicted_centre, motion.predicted_rotation));
 }
 
 FUNCTION bool is_about_to_touch(VIEW_COMMA uint row, vec3 p)
 {
     const float reach = COUNTING_REACH * PARAMETER(margin);
-    const Shape shape = LOAD(shapes, LOAD(dynamic_shapes, row));
-    const vec3 apart = v3_sub(p, shape.position);
-    const float radius = shape.bounding_radius + reach;
+    const Collider collider = LOAD(colliders, LOAD(dynamic_colliders, row));
+    const vec3 apart = v3_sub(p, collider.position);
+    const float radius = collider.bounding_radius + reach;
     return v3_dot(apart, apart) <= radius * radius &&
-           penetration(VIEW_HERE_COMMA shape, to_shape(shape, p), reach).w > 0.0f;
+           penetration(VIEW_HERE_COMMA collider, to_collider(collider, p), reach).w > 0.0f;
 }
 
-// How many particles each shape is about to touch: what its mass is split among. A particle that touches more shapes
-// than it has slots counts for some of them, others as the particles go on, and for as much more.
-KERNEL(count_shape_contacts)
+// How many particles each collider is about to touch: what its mass is split among. A particle that touches more
+// colliders than it has slots counts for some of them, others as the particles go on, and for as much more.
+KERNEL(count_dynamic_contacts)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));
     uint touching = 0u;
-    clear_shape_pushes(VIEW_HERE_COMMA i);
+    clear_impulses(VIEW_HERE_COMMA i);
     for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
         if (is_about_to_touch(VIEW_HERE_COMMA row, p)) {
-            note_shape_push(VIEW_HERE_COMMA i, row, v3(0.0f, 0.0f, 0.0f));
+            add_impulse(VIEW_HERE_COMMA i, row, v3(0.0f, 0.0f, 0.0f));
             touching++;
         }
     }
     uint number = 0u;
-    uint slot = PUSH_SLOTS * i;
-    for (uint row = 0u; row < PARAMETER(dynamic_count) && touching > PUSH_SLOTS; row++) {
+    uint slot = IMPULSE_SLOTS * i;
+    for (uint row = 0u; row < PARAMETER(dynamic_count) && touching > IMPULSE_SLOTS; row++) {
         if (is_about_to_touch(VIEW_HERE_COMMA row, p)) {
-            if ((number + i) % touching < PUSH_SLOTS) {
-                STORE(push_rows, slot, row);
-                STORE(shape_pushes, slot, v4(0.0f, 0.0f, 0.0f, F32(touching) / F32(PUSH_SLOTS)));
+            if ((number + i) % touching < IMPULSE_SLOTS) {
+                STORE(impulse_rows, slot, row);
+                STORE(collider_impulses, slot, v4(0.0f, 0.0f, 0.0f, F32(touching) / F32(IMPULSE_SLOTS)));
                 slot++;
             }
             number++;
@@ -136,26 +139,26 @@ KERNEL(count_shape_contacts)
     }
 }
 
-KERNEL(split_shapes)
+KERNEL(split_collider_masses)
 {
     const vec4 centre = LOAD(dynamic_centres, i);
-    const float contacts = shape_push_sum(VIEW_HERE_COMMA i, 0u).w;
+    const float contacts = collider_impulse_sum(VIEW_HERE_COMMA i, 0u).w;
     STORE(dynamic_centres, i, v4_from_v3(v3_from_v4(centre), max_f32(contacts, 1.0f)));
 }
 
 // ---- An iteration ------------------------------------------------------------------------------------------
 
-// Moves a shape by what its particles got, with the other sign.
-KERNEL(move_shapes)
+// Moves a collider by what its particles got, with the other sign.
+KERNEL(move_dynamic_colliders)
 {
-    const vec4 given = shape_push_sum(VIEW_HERE_COMMA i, 0u);
+    const vec4 given = collider_impulse_sum(VIEW_HERE_COMMA i, 0u);
     if (given.w <= 0.0f) {
         return;
     }
-    const uint index = LOAD(dynamic_shapes, i);
+    const uint index = LOAD(dynamic_colliders, i);
     const vec3 momentum = v3_scale(v3_from_v4(given), -1.0f);
-    const vec3 moment = v3_scale(v3_from_v4(shape_push_sum(VIEW_HERE_COMMA i, 1u)), -1.0f);
-    STORE(shapes, index, push_shape(VIEW_HERE_COMMA i, LOAD(shapes, index), moment, momentum));
+    const vec3 moment = v3_scale(v3_from_v4(collider_impulse_sum(VIEW_HERE_COMMA i, 1u)), -1.0f);
+    STORE(colliders, index, collider_after_impulse(VIEW_HERE_COMMA i, LOAD(colliders, index), moment, momentum));
 
     const float scale = 1.0f / (PARAMETER(time_step) * PARAMETER(time_step));
     const vec3 force = v3_add_scaled(v3_from_v4(LOAD(dynamic_forces, 2u * i)), momentum, scale);
@@ -166,100 +169,101 @@ KERNEL(move_shapes)
     STORE(dynamic_centres, i, v4_from_v3(v3_from_v4(centre), max_f32(centre.w, given.w)));
 }
 
-// A shape as contacts between shapes see it. In stabilization those that users move are where their step begins.
-FUNCTION Shape shape_now(VIEW_COMMA uint index)
+// A collider as contacts between colliders see it. In stabilization those that users move are where their step begins.
+FUNCTION Collider collider_now(VIEW_COMMA uint index)
 {
-    Shape shape = LOAD(shapes, index);
+    Collider collider = LOAD(colliders, index);
     if (PARAMETER(stabilizing) != 0u && LOAD(dynamic_rows, index) == NONE) {
-        shape.position = shape.start_position;
-        shape.rotation = shape.start_rotation;
+        collider.position = collider.start_position;
+        collider.rotation = collider.start_rotation;
     }
-    return shape;
+    return collider;
 }
 
-FUNCTION float softness_or_none(VIEW_COMMA uint row, Shape shape, vec3 p, vec3 direction)
+FUNCTION float inverse_effective_mass_or_zero(VIEW_COMMA uint row, Collider collider, vec3 p, vec3 direction)
 {
-    return row != NONE ? shape_softness(VIEW_HERE_COMMA row, shape, p, direction) : 0.0f;
+    return row != NONE ? collider_inverse_effective_mass(VIEW_HERE_COMMA row, collider, p, direction) : 0.0f;
 }
 
-// Gives momentum to shape `index` at `p`, where it meets `partner`; one that users move has no answer to it.
-FUNCTION void push_shape_at(VIEW_COMMA uint index, uint partner, vec3 p, vec3 momentum)
+// Gives momentum to collider `index` at `p`, where it meets `partner`; one that users move has no response.
+FUNCTION void apply_collider_impulse(VIEW_COMMA uint index, uint partner, vec3 p, vec3 momentum)
 {
     const uint row = LOAD(dynamic_rows, index);
     if (row != NONE) {
-        const Shape shape = LOAD(shapes, index);
-        const vec3 moment = v3_cross(v3_sub(p, dynamic_centre(VIEW_HERE_COMMA row, shape)), momentum);
-        STORE(shapes, index, push_shape(VIEW_HERE_COMMA row, shape, moment, momentum));
+        const Collider collider = LOAD(colliders, index);
+        const vec3 moment = v3_cross(v3_sub(p, dynamic_centre(VIEW_HERE_COMMA row, collider)), momentum);
+        STORE(colliders, index, collider_after_impulse(VIEW_HERE_COMMA row, collider, moment, momentum));
         if (PARAMETER(stabilizing) == 0u) {
             Motion motion = LOAD(dynamic_motions, row);
-            motion.leaning = 1.0f; // it leans on something
+            motion.in_contact = 1.0f; // it is in contact
             STORE(dynamic_motions, row, motion);
-            const Shape other = LOAD(shapes, partner);
-            const vec3 shift = v3_sub(p, from_shape_at_start(other, to_shape(other, p)));
+            const Collider other = LOAD(colliders, partner);
+            const vec3 shift = v3_sub(p, from_collider_at_start(other, to_collider(other, p)));
             const float work = v3_dot(momentum, shift) / (PARAMETER(time_step) * PARAMETER(time_step));
-            note_shape_work(VIEW_HERE_COMMA row, partner, work);
+            add_work_by_collider(VIEW_HERE_COMMA row, partner, work);
         }
     }
 }
 
-// Friction between the shapes a and b, which meet at p with `load` (Coulomb's law between momenta).
-FUNCTION void rub_shapes(VIEW_COMMA uint a, uint b, vec3 p, vec3 normal, float load)
+// Friction between the colliders a and b, which meet at p with `load` (Coulomb's law between momenta).
+FUNCTION void apply_collider_friction(VIEW_COMMA uint a, uint b, vec3 p, vec3 normal, float load)
 {
-    const Shape one = LOAD(shapes, a);
-    const Shape other = LOAD(shapes, b);
-    const Material pair = shape_pair_material(one, other);
+    const Collider one = LOAD(colliders, a);
+    const Collider other = LOAD(colliders, b);
+    const Material pair = collider_pair_material(one, other);
     if (!has_friction(pair)) {
         return;
     }
     // How far the two points that are at p now have moved apart in the step.
     const vec3 motion =
-        v3_sub(from_shape_at_start(other, to_shape(other, p)), from_shape_at_start(one, to_shape(one, p)));
+        v3_sub(from_collider_at_start(other, to_collider(other, p)), from_collider_at_start(one, to_collider(one, p)));
     const vec3 sliding = v3_mul(tangential(motion, normal), PARAMETER(motion_mask));
     const float distance = v3_length(sliding);
     if (distance < NO_SLIDING) {
         return;
     }
     const vec3 direction = v3_scale(sliding, -1.0f / distance);
-    const float give = softness_or_none(VIEW_HERE_COMMA LOAD(dynamic_rows, a), one, p, direction) +
-                       softness_or_none(VIEW_HERE_COMMA LOAD(dynamic_rows, b), other, p, direction);
-    const float held = limited_friction(pair, distance / give, load);
-    push_shape_at(VIEW_HERE_COMMA a, b, p, v3_scale(direction, held));
-    push_shape_at(VIEW_HERE_COMMA b, a, p, v3_scale(direction, -held));
+    const float inverse_mass_sum =
+        inverse_effective_mass_or_zero(VIEW_HERE_COMMA LOAD(dynamic_rows, a), one, p, direction) +
+        inverse_effective_mass_or_zero(VIEW_HERE_COMMA LOAD(dynamic_rows, b), other, p, direction);
+    const float friction_impulse = limited_friction(pair, distance / inverse_mass_sum, load);
+    apply_collider_impulse(VIEW_HERE_COMMA a, b, p, v3_scale(direction, friction_impulse));
+    apply_collider_impulse(VIEW_HERE_COMMA b, a, p, v3_scale(direction, -friction_impulse));
 }
 
-// The sample points of shape a against the surface of b, one after the other.
-FUNCTION void meet_samples(VIEW_COMMA uint a, uint b)
+// The sample points of collider a against the surface of b, one after the other.
+FUNCTION void collide_samples(VIEW_COMMA uint a, uint b)
 {
     const uvec2 range = LOAD(sample_ranges, a);
     const uint row_a = LOAD(dynamic_rows, a);
     const uint row_b = LOAD(dynamic_rows, b);
     for (uint k = range.x; k < range.y; k++) {
-        const vec4 point = LOAD(shape_samples, k);
-        const Shape one = shape_now(VIEW_HERE_COMMA a);
-        const Shape other = shape_now(VIEW_HERE_COMMA b);
-        const vec3 p = from_shape(one, v3_from_v4(point));
-        const vec4 way_out = penetration(VIEW_HERE_COMMA other, to_shape(other, p), point.w);
+        const vec4 point = LOAD(collider_samples, k);
+        const Collider one = collider_now(VIEW_HERE_COMMA a);
+        const Collider other = collider_now(VIEW_HERE_COMMA b);
+        const vec3 p = from_collider(one, v3_from_v4(point));
+        const vec4 way_out = penetration(VIEW_HERE_COMMA other, to_collider(other, p), point.w);
         if (way_out.w <= 0.0f) {
             continue;
         }
         const vec3 normal = v3_mul(rotate(other.rotation, v3_from_v4(way_out)), PARAMETER(motion_mask));
         const vec3 at = v3_add_scaled(p, normal, -point.w);
-        const float give = softness_or_none(VIEW_HERE_COMMA row_a, one, at, normal) +
-                           softness_or_none(VIEW_HERE_COMMA row_b, other, at, normal);
-        const float load = normal_load(0.0f, way_out.w, give);
-        push_shape_at(VIEW_HERE_COMMA a, b, at, v3_scale(normal, load));
-        push_shape_at(VIEW_HERE_COMMA b, a, at, v3_scale(normal, -load));
+        const float inverse_mass_sum = inverse_effective_mass_or_zero(VIEW_HERE_COMMA row_a, one, at, normal) +
+                                       inverse_effective_mass_or_zero(VIEW_HERE_COMMA row_b, other, at, normal);
+        const float load = normal_load(0.0f, way_out.w, inverse_mass_sum);
+        apply_collider_impulse(VIEW_HERE_COMMA a, b, at, v3_scale(normal, load));
+        apply_collider_impulse(VIEW_HERE_COMMA b, a, at, v3_scale(normal, -load));
         if (PARAMETER(stabilizing) == 0u) {
-            rub_shapes(VIEW_HERE_COMMA a, b, v3_add_scaled(at, normal, way_out.w), normal, load);
+            apply_collider_friction(VIEW_HERE_COMMA a, b, v3_add_scaled(at, normal, way_out.w), normal, load);
         }
     }
 }
 
-FUNCTION bool may_meet(VIEW_COMMA uint a, uint b)
+FUNCTION bool may_collide(VIEW_COMMA uint a, uint b)
 {
-    const Shape one = shape_now(VIEW_HERE_COMMA a);
-    const Shape other = shape_now(VIEW_HERE_COMMA b);
-    if (!shape_is_solid(other)) {
+    const Collider one = collider_now(VIEW_HERE_COMMA a);
+    const Collider other = collider_now(VIEW_HERE_COMMA b);
+    if (!collider_is_solid(other)) {
         return true;
     }
     const vec3 apart = v3_sub(one.position, other.position);
@@ -267,20 +271,20 @@ FUNCTION bool may_meet(VIEW_COMMA uint a, uint b)
     return v3_dot(apart, apart) <= reach * reach;
 }
 
-// Contacts of dynamic shapes with all others. They are few, each sees what those before it did, and momentum is
+// Contacts of dynamic colliders with all others. They are few, each sees what those before it did, and momentum is
 // conserved between two of them: one invocation for all.
-KERNEL(meet_shapes)
+KERNEL(collide_collider_pairs)
 {
-    for (uint pass = i; pass < MEET_SWEEPS; pass++) {
+    for (uint pass = i; pass < COLLIDE_SWEEPS; pass++) {
         for (uint n = 0u; n < PARAMETER(dynamic_count); n++) {
             const uint row = (pass & 1u) == 0u ? n : PARAMETER(dynamic_count) - 1u - n;
-            const uint a = LOAD(dynamic_shapes, row);
-            for (uint b = 0u; b < PARAMETER(shape_count); b++) {
+            const uint a = LOAD(dynamic_colliders, row);
+            for (uint b = 0u; b < PARAMETER(collider_count); b++) {
                 const uint other = LOAD(dynamic_rows, b);
                 // Two dynamic ones meet once.
-                if (b != a && (other == NONE || other > row) && may_meet(VIEW_HERE_COMMA a, b)) {
-                    meet_samples(VIEW_HERE_COMMA a, b);
-                    meet_samples(VIEW_HERE_COMMA b, a);
+                if (b != a && (other == NONE || other > row) && may_collide(VIEW_HERE_COMMA a, b)) {
+                    collide_samples(VIEW_HERE_COMMA a, b);
+                    collide_samples(VIEW_HERE_COMMA b, a);
                 }
             }
         }
@@ -289,49 +293,50 @@ KERNEL(meet_shapes)
 
 // ---- The step's end ----------------------------------------------------------------------------------------
 
-// Velocities: those it was predicted with, and what contacts changed since. One that leans on another shape and has
-// hardly moved stays where it was.
-KERNEL(finish_shapes)
+// Velocities: those it was predicted with, and what contacts changed since. One in contact with another collider and
+// has hardly moved stays where it was.
+KERNEL(finish_dynamic_colliders)
 {
-    const uint index = LOAD(dynamic_shapes, i);
+    const uint index = LOAD(dynamic_colliders, i);
     const Cluster body = LOAD(dynamic_bodies, i);
     const float dt = PARAMETER(time_step);
-    Shape shape = LOAD(shapes, index);
+    Collider collider = LOAD(colliders, index);
     Motion motion = LOAD(dynamic_motions, i);
-    const vec3 centre = dynamic_centre(VIEW_HERE_COMMA i, shape);
+    const vec3 centre = dynamic_centre(VIEW_HERE_COMMA i, collider);
     const bool healthy =
-        v3_is_finite(centre) && v3_is_finite(v3_from_v4(shape.rotation)) && is_finite(shape.rotation.w);
+        v3_is_finite(centre) && v3_is_finite(v3_from_v4(collider.rotation)) && is_finite(collider.rotation.w);
     const float shifted = v3_length(v3_sub(centre, motion.start_centre));
-    const float turned = v3_length(angle_between(motion.start_rotation, shape.rotation)) * body.radius;
+    const float turned = v3_length(quat_difference(motion.start_rotation, collider.rotation)) * body.radius;
     if (!healthy) {
-        ATOMIC_MAX(counters, COUNTER_UNHEALTHY_SHAPE, index + 1u);
+        ATOMIC_MAX(counters, COUNTER_UNHEALTHY_COLLIDER, index + 1u);
     }
-    if (!healthy || (motion.leaning > 0.0f && shifted + turned < PARAMETER(sleep_distance))) {
+    if (!healthy || (motion.in_contact > 0.0f && shifted + turned < PARAMETER(sleep_distance))) {
         motion.asleep = 1u;
         motion.velocity = v3(0.0f, 0.0f, 0.0f);
-        motion.momentum = v3(0.0f, 0.0f, 0.0f);
-        motion.spin = v3(0.0f, 0.0f, 0.0f);
-        motion.aim_centre = motion.start_centre;
-        motion.aim_rotation = motion.start_rotation;
-        STORE(shapes, index, posed_shape(VIEW_HERE_COMMA i, shape, motion.start_centre, motion.start_rotation));
+        motion.angular_momentum = v3(0.0f, 0.0f, 0.0f);
+        motion.angular_velocity = v3(0.0f, 0.0f, 0.0f);
+        motion.predicted_centre = motion.start_centre;
+        motion.predicted_rotation = motion.start_rotation;
+        STORE(colliders, index,
+              posed_collider(VIEW_HERE_COMMA i, collider, motion.start_centre, motion.start_rotation));
     } else {
-        const vec3 pushed = v3_scale(v3_sub(centre, motion.aim_centre), 1.0f / dt);
-        const vec3 twisted = v3_scale(angle_between(motion.aim_rotation, shape.rotation), 1.0f / dt);
+        const vec3 pushed = v3_scale(v3_sub(centre, motion.predicted_centre), 1.0f / dt);
+        const vec3 twisted = v3_scale(quat_difference(motion.predicted_rotation, collider.rotation), 1.0f / dt);
         motion.velocity = v3_add(motion.velocity, v3_limit(pushed, PARAMETER(max_velocity_change)));
-        motion.momentum = v3_add(motion.momentum, inertia_times(body, shape.rotation, twisted));
-        motion.spin = inverse_inertia_times(body, shape.rotation, motion.momentum);
+        motion.angular_momentum = v3_add(motion.angular_momentum, inertia_times(body, collider.rotation, twisted));
+        motion.angular_velocity = inverse_inertia_times(body, collider.rotation, motion.angular_momentum);
     }
     STORE(dynamic_motions, i, motion);
 }
 
 // The pose that the step ends with, for the next one to begin with.
-KERNEL(keep_shapes)
+KERNEL(store_dynamic_poses)
 {
-    const Shape shape = LOAD(shapes, LOAD(dynamic_shapes, i));
+    const Collider collider = LOAD(colliders, LOAD(dynamic_colliders, i));
     Motion motion = LOAD(dynamic_motions, i);
     if (motion.asleep == 0u) {
-        motion.aim_centre = dynamic_centre(VIEW_HERE_COMMA i, shape);
-        motion.aim_rotation = shape.rotation;
+        motion.predicted_centre = dynamic_centre(VIEW_HERE_COMMA i, collider);
+        motion.predicted_rotation = collider.rotation;
         STORE(dynamic_motions, i, motion);
     }
 }

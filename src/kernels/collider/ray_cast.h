@@ -45,9 +45,9 @@ FUNCTION vec3 clip_stretch(vec3 stretch, float height, float slope)
     return slope > 0.0f ? v3(stretch.x, min_f32(stretch.y, t), 0.0f) : v3(max_f32(stretch.x, t), stretch.y, 0.0f);
 }
 
-FUNCTION vec3 clip_to_slab(vec3 stretch, float origin, float direction, float lowest, float highest)
+FUNCTION vec3 clip_to_slab(vec3 stretch, float origin, float direction, float bounds_min, float bounds_max)
 {
-    return clip_stretch(clip_stretch(stretch, origin - highest, direction), lowest - origin, -direction);
+    return clip_stretch(clip_stretch(stretch, origin - bounds_max, direction), bounds_min - origin, -direction);
 }
 
 // Inside a x^2 + 2 b x + c < 0. The discriminant is the caller's, who knows how to keep its digits.
@@ -95,39 +95,39 @@ FUNCTION vec3 capsule_stretch(vec3 o, vec3 d, float half_height, float radius)
     return all;
 }
 
-// Of every kind but fields, in the shape's own frame; solid, whatever inside_out says.
-FUNCTION vec3 convex_stretch(VIEW_COMMA Shape shape, vec3 o, vec3 d)
+// Of every kind but fields, in the collider's own frame; solid, whatever inside_out says.
+FUNCTION vec3 convex_stretch(VIEW_COMMA Collider collider, vec3 o, vec3 d)
 {
     vec3 stretch = WHOLE_LINE;
-    if (shape.kind == SHAPE_PLANE) {
+    if (collider.kind == COLLIDER_PLANE) {
         return clip_stretch(stretch, o.y, d.y);
     }
-    if (shape.kind == SHAPE_BOX) {
-        stretch = clip_to_slab(stretch, o.x, d.x, -shape.half_size.x, shape.half_size.x);
-        stretch = clip_to_slab(stretch, o.y, d.y, -shape.half_size.y, shape.half_size.y);
-        return clip_to_slab(stretch, o.z, d.z, -shape.half_size.z, shape.half_size.z);
+    if (collider.kind == COLLIDER_BOX) {
+        stretch = clip_to_slab(stretch, o.x, d.x, -collider.half_size.x, collider.half_size.x);
+        stretch = clip_to_slab(stretch, o.y, d.y, -collider.half_size.y, collider.half_size.y);
+        return clip_to_slab(stretch, o.z, d.z, -collider.half_size.z, collider.half_size.z);
     }
-    if (shape.kind == SHAPE_HULL) {
-        for (uint t = 0u; t < shape.data_count; t++) {
-            const vec4 plane = LOAD(hull_rows, shape.data + 4u * t);
+    if (collider.kind == COLLIDER_HULL) {
+        for (uint t = 0u; t < collider.data_count; t++) {
+            const vec4 plane = LOAD(hull_rows, collider.data + 4u * t);
             stretch = clip_stretch(stretch, v3_dot(v3_from_v4(plane), o) - plane.w, v3_dot(v3_from_v4(plane), d));
         }
         return stretch;
     }
-    return shape.kind == SHAPE_CAPSULE ? capsule_stretch(o, d, shape.half_size.y, shape.radius)
-                                       : sphere_stretch(o, d, shape.radius);
+    return collider.kind == COLLIDER_CAPSULE ? capsule_stretch(o, d, collider.half_size.y, collider.radius)
+                                             : sphere_stretch(o, d, collider.radius);
 }
 
 // How far a ray goes until it is inside a field, or FAR_AWAY: sphere tracing (Hart 1996), whose steps are at least a
 // hundredth of a cell, then a secant. Distances are those between voxels, so a surface is found to within that.
-FUNCTION float field_ray(VIEW_COMMA Shape shape, vec3 o, vec3 d, float length)
+FUNCTION float field_ray(VIEW_COMMA Collider collider, vec3 o, vec3 d, float length)
 {
-    const float least = 0.01f / LOAD(fields, shape.data).cells_per_metre;
+    const float least = 0.01f / LOAD(fields, collider.data).cells_per_metre;
     float t = 0.0f;
     float before = 0.0f;
     float distance_before = 0.0f;
     for (uint k = 0u; k < FIELD_RAY_STEPS && t < length; k++) {
-        const float distance = shape_distance(VIEW_HERE_COMMA shape, v3_add_scaled(o, d, t)).w;
+        const float distance = collider_distance(VIEW_HERE_COMMA collider, v3_add_scaled(o, d, t)).w;
         if (distance <= 0.0f) {
             const float fall = distance_before - distance;
             return fall > 0.0f ? before + (t - before) * distance_before / fall : t;
@@ -139,17 +139,17 @@ FUNCTION float field_ray(VIEW_COMMA Shape shape, vec3 o, vec3 d, float length)
     return FAR_AWAY;
 }
 
-// How far a ray goes until it is inside a shape; 0 if it begins there, FAR_AWAY if it never is.
-FUNCTION float ray_to_shape(VIEW_COMMA Shape shape, Ray ray)
+// How far a ray goes until it is inside a collider; 0 if it begins there, FAR_AWAY if it never is.
+FUNCTION float ray_to_collider(VIEW_COMMA Collider collider, Ray ray)
 {
-    const vec3 o = to_shape(shape, ray.origin);
-    const vec3 d = rotate_back(shape.rotation, ray.direction);
-    if (shape.kind == SHAPE_FIELD) {
-        return field_ray(VIEW_HERE_COMMA shape, o, d, ray.reach);
+    const vec3 o = to_collider(collider, ray.origin);
+    const vec3 d = rotate_back(collider.rotation, ray.direction);
+    if (collider.kind == COLLIDER_FIELD) {
+        return field_ray(VIEW_HERE_COMMA collider, o, d, ray.reach);
     }
-    const vec3 stretch = convex_stretch(VIEW_HERE_COMMA shape, o, d);
+    const vec3 stretch = convex_stretch(VIEW_HERE_COMMA collider, o, d);
     const bool inside = stretch.x <= 0.0f && stretch.y > 0.0f;
-    if (shape.inside_out != 0u) {
+    if (collider.inside_out != 0u) {
         return inside ? stretch.y : 0.0f;
     }
     if (inside) {
@@ -165,8 +165,8 @@ KERNEL(cast_at_colliders)
     float nearest = ray.reach;
     uint hit = NONE;
     const bool sees = LOAD(query_words, RAY_WORDS * i + RAY_COLLIDER) != NONE;
-    for (uint s = 0u; s < PARAMETER(shape_count) && sees; s++) {
-        const float distance = ray_to_shape(VIEW_HERE_COMMA LOAD(shapes, s), ray);
+    for (uint s = 0u; s < PARAMETER(collider_count) && sees; s++) {
+        const float distance = ray_to_collider(VIEW_HERE_COMMA LOAD(colliders, s), ray);
         if (distance < nearest) {
             nearest = distance;
             hit = s;
@@ -174,9 +174,9 @@ KERNEL(cast_at_colliders)
     }
     vec3 normal = v3(0.0f, 0.0f, 0.0f);
     if (hit != NONE) {
-        const Shape shape = LOAD(shapes, hit);
-        const vec3 p = to_shape(shape, v3_add_scaled(ray.origin, ray.direction, nearest));
-        normal = rotate(shape.rotation, v3_from_v4(shape_distance(VIEW_HERE_COMMA shape, p)));
+        const Collider collider = LOAD(colliders, hit);
+        const vec3 p = to_collider(collider, v3_add_scaled(ray.origin, ray.direction, nearest));
+        normal = rotate(collider.rotation, v3_from_v4(collider_distance(VIEW_HERE_COMMA collider, p)));
     }
     STORE(query_hits, i, v4_from_v3(normal, nearest));
     STORE(query_words, RAY_WORDS * i + RAY_COLLIDER, hit);

@@ -80,8 +80,9 @@ FUNCTION vec3 unit_or(vec3 v, float shortest, vec3 otherwise)
 FUNCTION vec4 field_distance(VIEW_COMMA uint number, vec3 p)
 {
     const Field field = LOAD(fields, number);
-    const vec3 q = v3(clamp_f32(p.x, field.lowest.x, field.highest.x), clamp_f32(p.y, field.lowest.y, field.highest.y),
-                      clamp_f32(p.z, field.lowest.z, field.highest.z));
+    const vec3 q = v3(clamp_f32(p.x, field.bounds_min.x, field.bounds_max.x),
+                      clamp_f32(p.y, field.bounds_min.y, field.bounds_max.y),
+                      clamp_f32(p.z, field.bounds_min.z, field.bounds_max.z));
     const vec3 apart = v3_sub(p, q);
     const float gap = v3_length(apart);
     if (gap > 0.0f) {
@@ -122,7 +123,7 @@ FUNCTION vec4 field_distance(VIEW_COMMA uint number, vec3 p)
     const float y0 = v01 - v00;
     const float y1 = v11 - v10;
     const vec3 gradient = v3(v1 - v0, y0 + f.x * (y1 - y0), z0 + f.x * (z1 - z0));
-    const vec3 middle = v3_scale(v3_add(field.lowest, field.highest), 0.5f);
+    const vec3 middle = v3_scale(v3_add(field.bounds_min, field.bounds_max), 0.5f);
     const vec3 away = unit_or(v3_scale(v3_sub(q, middle), field.slope), 0.0f, v3(0.0f, 1.0f, 0.0f));
     return v4_from_v3(unit_or(gradient, 0.001f / field.cells_per_metre, away), v0 + f.x * (v1 - v0));
 }
@@ -255,8 +256,9 @@ FUNCTION SurfacePoint nearest_surface(VIEW_COMMA Field field, vec3 p)
     if (field.closest == FIELD_NONE) {
         return point;
     }
-    const vec3 q = v3(clamp_f32(p.x, field.lowest.x, field.highest.x), clamp_f32(p.y, field.lowest.y, field.highest.y),
-                      clamp_f32(p.z, field.lowest.z, field.highest.z));
+    const vec3 q = v3(clamp_f32(p.x, field.bounds_min.x, field.bounds_max.x),
+                      clamp_f32(p.y, field.bounds_min.y, field.bounds_max.y),
+                      clamp_f32(p.z, field.bounds_min.z, field.bounds_max.z));
     const vec3 at = v3_scale(v3_sub(q, field.origin), field.cells_per_metre);
     const uint x = U32(I32(floorf(at.x + 0.5f)));
     const uint y = U32(I32(floorf(at.y + 0.5f)));

@@ -9,23 +9,23 @@
 #include "data.h"
 
 // The share of gravity that a grain begins the step without.
-FUNCTION float remembered_support(VIEW_COMMA uint i)
+FUNCTION float warm_started_gravity(VIEW_COMMA uint i)
 {
-    if (PARAMETER(support_memory) <= 0.0f || !has_trait(LOAD(phases, i), TRAIT_ROLLS)) {
+    if (PARAMETER(gravity_warm_start) <= 0.0f || !has_trait(LOAD(phases, i), TRAIT_ROLLS)) {
         return 0.0f;
     }
-    return PARAMETER(support_memory) * LOAD(supports, i);
+    return PARAMETER(gravity_warm_start) * LOAD(gravity_warm_starts, i);
 }
 
 // `change` is what constraints did to its velocity in the step (m/s). What touches no other particle forgets: it flies,
-// or a shape carries it in a single iteration.
-FUNCTION void remember_support(VIEW_COMMA uint i, vec3 change)
+// or a collider carries it in a single iteration.
+FUNCTION void store_gravity_warm_start(VIEW_COMMA uint i, vec3 change)
 {
-    if (PARAMETER(support_memory) > 0.0f) {
+    if (PARAMETER(gravity_warm_start) > 0.0f) {
         const float weight = sqrtf(v3_dot(PARAMETER(gravity), PARAMETER(gravity))) * PARAMETER(time_step);
-        const float carried = remembered_support(VIEW_HERE_COMMA i) + v3_dot(change, PARAMETER(up)) / weight;
-        const bool touches = LOAD(pushes, i).w > 0.0f;
-        STORE(supports, i, touches ? min_f32(max_f32(carried, 0.0f), 1.0f) : 0.0f);
+        const float carried = warm_started_gravity(VIEW_HERE_COMMA i) + v3_dot(change, PARAMETER(up)) / weight;
+        const bool touches = LOAD(corrections, i).w > 0.0f;
+        STORE(gravity_warm_starts, i, touches ? min_f32(max_f32(carried, 0.0f), 1.0f) : 0.0f);
     }
 }
 

@@ -82,32 +82,32 @@ FUNCTION Material pair_material(VIEW_COMMA uint phase_a, uint phase_b)
     return combine_materials(a, b);
 }
 
-FUNCTION Material material_of_shape(Shape shape)
+FUNCTION Material material_of_collider(Collider collider)
 {
-    Material own = {shape.static_friction,
-                    shape.kinetic_friction,
-                    shape.restitution,
-                    shape.adhesion,
+    Material own = {collider.static_friction,
+                    collider.kinetic_friction,
+                    collider.restitution,
+                    collider.adhesion,
                     ROLLING_NEVER,
-                    shape.combine,
+                    collider.combine,
                     0u,
                     0u};
     return own;
 }
 
-// What holds between a particle and a shape. A liquid has nothing of its own to combine the shape's with.
-FUNCTION Material shape_material(VIEW_COMMA Shape shape, uint phase)
+// What holds between a particle and a collider. A liquid has nothing of its own to combine the collider's with.
+FUNCTION Material collider_material(VIEW_COMMA Collider collider, uint phase)
 {
-    const Material pair = material_of_shape(shape);
-    if (MAY_HAVE(SOLIDS) && !has_density(phase) && PARAMETER(material_count) != 0u) {
+    const Material pair = material_of_collider(collider);
+    if (HAS_FEATURE(SOLIDS) && !has_density(phase) && PARAMETER(material_count) != 0u) {
         return combine_materials(material_of(VIEW_HERE_COMMA phase), pair);
     }
     return pair;
 }
 
-FUNCTION Material shape_pair_material(Shape a, Shape b)
+FUNCTION Material collider_pair_material(Collider a, Collider b)
 {
-    return combine_materials(material_of_shape(a), material_of_shape(b));
+    return combine_materials(material_of_collider(a), material_of_collider(b));
 }
 
 #endif

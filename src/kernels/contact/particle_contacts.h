@@ -65,7 +65,7 @@ FUNCTION vec4 face_normal(VIEW_COMMA uint i, uint j, vec3 direct, float distance
 
 // What of the push that density_delta gave particle i for its pair with j goes along the body's face instead of out of
 // it; one of them is liquid, the other a body's. `normal` points out of the body.
-FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, vec3 normal)
+FUNCTION vec3 tangential_pressure(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, vec3 normal)
 {
     float lambda = here.w + there.w;
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
@@ -80,13 +80,13 @@ FUNCTION vec3 push_along_face(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
         lambda *= PARAMETER(solid_weight);
     }
     const vec3 along = v3_add_scaled(offset, normal, -v3_dot(offset, normal));
-    return v3_scale(along, lambda * spiky_factor(squared_distance, PARAMETER(support)));
+    return v3_scale(along, lambda * spiky_factor(squared_distance, PARAMETER(smoothing_radius)));
 }
 
 // After density_delta: flat faces are smooth to liquids. A face is made of particles, and in the hollows between them
 // pressure holds a liquid's: a layer of water below a box that lies on the ground could not flow out. What pushes along
 // the face is taken back, on both sides.
-KERNEL(slip_past_faces)
+KERNEL(remove_tangential_pressure)
 {
     const vec4 here = LOAD(position_estimates, i);
     const bool liquid = has_density(LOAD(phases, i));
@@ -106,7 +106,7 @@ KERNEL(slip_past_faces)
         const vec3 outward = v3_scale(offset, (liquid ? 1.0f : -1.0f) / max_f32(v3_length(offset), 1e-12f));
         const vec4 face = face_towards(VIEW_HERE_COMMA liquid ? j : i, outward, FACING);
         if (face.w < NO_FIELD) {
-            along = v3_add(along, push_along_face(VIEW_HERE_COMMA i, j, here, there, v3_from_v4(face)));
+            along = v3_add(along, tangential_pressure(VIEW_HERE_COMMA i, j, here, there, v3_from_v4(face)));
         }
     }
     const vec4 particle = LOAD(predicted, i);
@@ -116,7 +116,7 @@ KERNEL(slip_past_faces)
     }
     const vec3 back = v3_limit(v3_mul(v3_scale(along, scale), PARAMETER(motion_mask)), PARAMETER(max_correction));
     if (!liquid && rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
-        add_push(VIEW_HERE_COMMA i, back, 0.0f);
+        add_correction(VIEW_HERE_COMMA i, back, 0.0f);
     } else {
         STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(particle), back), particle.w));
     }
@@ -196,13 +196,13 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
     }
     const vec3 normal = v3_from_v4(contact);
     const uint other_cluster = rigid_cluster_of(VIEW_HERE_COMMA j);
-    const Answer own = answer_of(VIEW_HERE_COMMA i, own_cluster, here, normal);
-    const Answer other = answer_of(VIEW_HERE_COMMA j, other_cluster, there, normal);
-    const float resistance = own.resists + other.resists;
+    const ContactResponse own = contact_response(VIEW_HERE_COMMA i, own_cluster, here, normal);
+    const ContactResponse other = contact_response(VIEW_HERE_COMMA j, other_cluster, there, normal);
+    const float resistance = own.inverse_effective_mass + other.inverse_effective_mass;
     if (resistance <= 0.0f) {
         return v4(0.0f, 0.0f, 0.0f, 0.0f);
     }
-    const float share = own.moves / resistance;
+    const float share = own.inverse_mass / resistance;
     if (contact.w <= 0.0f) { // near enough to stick, once a step
         const float adhesion = pair_material(VIEW_HERE_COMMA phase, other_phase).adhesion;
         if (adhesion <= 0.0f || PARAMETER(iteration) != 0u || PARAMETER(stabilizing) != 0u) {
@@ -225,12 +225,12 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
             const bool other_turns = can_roll(VIEW_HERE_COMMA j);
             const float lever = 0.5f * reach * PARAMETER(time_step);
             if (turns) {
-                sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA i, normal, lever));
+                sliding = v3_add(sliding, rolling_velocity(VIEW_HERE_COMMA i, normal, lever));
             }
             if (other_turns) {
-                sliding = v3_add(sliding, surface_spin(VIEW_HERE_COMMA j, normal, lever));
+                sliding = v3_add(sliding, rolling_velocity(VIEW_HERE_COMMA j, normal, lever));
             }
-            const float held = slip_share(pair, v3_length(sliding), depth, turns || other_turns);
+            const float held = rolling_friction_share(pair, v3_length(sliding), depth, turns || other_turns);
             delta = v3_add_scaled(delta, sliding, -held * share);
         }
     }
@@ -263,12 +263,12 @@ FUNCTION void apply_corrections(VIEW_COMMA uint i, vec4 here, uint cluster, vec4
 {
     vec3 delta = v3_mul(v3_scale(v3_from_v4(sum), PARAMETER(contact_relaxation)), PARAMETER(motion_mask));
     if (cluster != NONE) {
-        add_push(VIEW_HERE_COMMA i, delta, sum.w);
+        add_correction(VIEW_HERE_COMMA i, delta, sum.w);
         delta = v3(0.0f, 0.0f, 0.0f);
     } else {
         const float share = PARAMETER(contacts_global) != 0u ? 1.0f : 1.0f / max_f32(sum.w, 1.0f);
-        delta = v3_scale(delta, share);                // UPP eq. 12 and 13
-        STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
+        delta = v3_scale(delta, share);                     // UPP eq. 12 and 13
+        STORE(corrections, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
     }
     STORE(corrected_positions, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));
 }
@@ -293,9 +293,9 @@ KERNEL(shift_predicted)
     STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(candidate), shift), candidate.w));
 }
 
-KERNEL(clear_pushes)
+KERNEL(clear_corrections)
 {
-    STORE(pushes, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+    STORE(corrections, i, v4(0.0f, 0.0f, 0.0f, 0.0f));
 }
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rolling.h - grains that roll: a spin a grain, kept in the channel "spin", where some material's rolling
+// rolling.h - grains that roll: a spin a grain, kept in the channel "angular_velocity", where some material's rolling
 // friction is below 1. A grain has the inertia 2/5 m R^2 of a ball.
 //
 // Friction acts where surfaces touch, and there a ball gives way by its turning, too: of what it slips, 2/7 is taken
@@ -16,7 +16,7 @@
 // Whether a particle has a spin of its own.
 FUNCTION bool can_roll(VIEW_COMMA uint i)
 {
-    if (!MAY_HAVE(SOLIDS) || PARAMETER(rolling) == 0u || !has_trait(LOAD(phases, i), TRAIT_ROLLS)) {
+    if (!HAS_FEATURE(SOLIDS) || PARAMETER(rolling) == 0u || !has_trait(LOAD(phases, i), TRAIT_ROLLS)) {
         return false;
     }
     return material_of(VIEW_HERE_COMMA LOAD(phases, i)).rolling_rate < ROLLING_NEVER;
@@ -24,13 +24,13 @@ FUNCTION bool can_roll(VIEW_COMMA uint i)
 
 // Velocity of a grain's surface at a contact with normal `normal` (towards the grain), `radius` from its centre, by its
 // spin.
-FUNCTION vec3 surface_spin(VIEW_COMMA uint i, vec3 normal, float radius)
+FUNCTION vec3 rolling_velocity(VIEW_COMMA uint i, vec3 normal, float radius)
 {
-    return v3_scale(v3_cross(normal, v3_from_v4(LOAD(spins, i))), radius);
+    return v3_scale(v3_cross(normal, v3_from_v4(LOAD(angular_velocities, i))), radius);
 }
 
 // The share of slipping that moving takes back; `turns` where a ball turns with it.
-FUNCTION float slip_share(Material pair, float slipping, float depth, bool turns)
+FUNCTION float rolling_friction_share(Material pair, float slipping, float depth, bool turns)
 {
     if (!turns) {
         return friction_share(pair, slipping, depth);

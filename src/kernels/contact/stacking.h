@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// stacking.h - how high above the shape they stand on solids are, along their contacts (UPP section 5.2): for stacks
+// stacking.h - how high above the collider they stand on solids are, along their contacts (UPP section 5.2): for stacks
 // that do not stand on one ground. Each step takes the heights of the last one further by one contact, or one body.
 #ifndef MOTE_KERNELS_STACKING_H
 #define MOTE_KERNELS_STACKING_H
@@ -20,25 +20,25 @@ FUNCTION float height_of(VIEW_COMMA uint i, vec3 position)
 {
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     if (cluster == NONE) {
-        return LOAD(heights, i);
+        return LOAD(stack_heights, i);
     }
     const vec3 arm = v3_sub(position, v3_from_v4(LOAD(cluster_centres, cluster)));
-    return LOAD(heights, i) + v3_dot(arm, PARAMETER(up));
+    return LOAD(stack_heights, i) + v3_dot(arm, PARAMETER(up));
 }
 
 // The height a particle has by what supports it, or NO_HEIGHT.
-KERNEL(raise_heights)
+KERNEL(propagate_stack_heights)
 {
     const vec3 here = v3_from_v4(LOAD(positions, i));
     const uint phase = LOAD(phases, i);
     const float touch = STACK_TOUCH * PARAMETER(contact_distance);
     float height = NO_HEIGHT;
     if (!has_density(phase)) {
-        for (uint s = 0u; s < PARAMETER(shape_count); s++) {
-            const Shape shape = LOAD(shapes, s);
+        for (uint s = 0u; s < PARAMETER(collider_count); s++) {
+            const Collider collider = LOAD(colliders, s);
             const vec4 way_out =
-                penetration(VIEW_HERE_COMMA shape, to_shape_at_start(shape, here), PARAMETER(margin) + touch);
-            const vec3 normal = rotate(shape.start_rotation, v3_from_v4(way_out));
+                penetration(VIEW_HERE_COMMA collider, to_collider_at_start(collider, here), PARAMETER(margin) + touch);
+            const vec3 normal = rotate(collider.start_rotation, v3_from_v4(way_out));
             if (way_out.w > 0.0f && v3_dot(normal, PARAMETER(up)) > 0.0f) {
                 height = 0.0f;
             }
@@ -64,17 +64,17 @@ KERNEL(raise_heights)
 }
 
 // What nothing supports keeps the height it had.
-KERNEL(keep_heights)
+KERNEL(store_stack_heights)
 {
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     const float height = LOAD(supported_heights, i);
     if (cluster == NONE && height < NO_HEIGHT) {
-        STORE(heights, i, height);
+        STORE(stack_heights, i, height);
     }
 }
 
 // A rigid body stands on the lowest of its supports.
-KERNEL(raise_clusters)
+KERNEL(propagate_cluster_heights)
 {
     const Cluster cluster = LOAD(clusters, i);
     if ((cluster.flags & CLUSTER_RIGID) == 0u) {
@@ -92,7 +92,7 @@ KERNEL(raise_clusters)
     for (uint e = cluster.first_entry; e < cluster.first_entry + cluster.entry_count && height < NO_HEIGHT; e++) {
         const uint slot = LOAD(handle_slots, LOAD(entry_members, e));
         if (slot != NONE) {
-            STORE(heights, slot, max_f32(height, 0.0f));
+            STORE(stack_heights, slot, max_f32(height, 0.0f));
         }
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// boundary_density.h - what shapes count in the density of a liquid, as if they were filled with its rest lattice.
+// boundary_density.h - what colliders count in the density of a liquid, as if they were filled with its rest lattice.
 //
-// UPP eq. 27 counts the particles of solids; shapes have none. A particle at a wall lacks the neighbours that it would
-// have behind it, and the density constraint makes up for them with others: the first layer on a floor held 1.55 times
-// the particles that it should, and water stood too low and was too heavy for what floats in it. Behind the surface, a
-// spacing from where particles touch it, lie the layers that the lattice would have there; along the surface they are
-// smeared out, so that walls are smooth. No push comes with that: what is pressed against a shape is stopped by its
-// contact.
+// UPP eq. 27 counts the particles of solids; colliders have none. A particle at a wall lacks the neighbours that it
+// would have behind it, and the density constraint makes up for them with others: the first layer on a floor held 1.55
+// times the particles that it should, and water stood too low and was too heavy for what floats in it. Behind the
+// surface, a spacing from where particles touch it, lie the layers that the lattice would have there; along the surface
+// they are smeared out, so that walls are smooth. No push comes with that: what is pressed against a collider is
+// stopped by its contact.
 #ifndef MOTE_KERNELS_BOUNDARY_DENSITY_H
 #define MOTE_KERNELS_BOUNDARY_DENSITY_H
 
@@ -19,79 +19,80 @@
 // it. The integral of Poly6 over a plane at distance z goes with (h^2 - z^2)^4, over a line with the power 3.5; over a
 // sphere about a point at distance D it is that of the plane times 1 - z / D, to which each direction in which the
 // surface is curved gives a square root. `curvature` is 1 / D, negative where a surface bends around the particle.
-FUNCTION float layers_behind(VIEW_COMMA float gap, float curvature, uint curved_directions)
+FUNCTION float boundary_layers(VIEW_COMMA float gap, float curvature, uint curved_directions)
 {
     const bool planar = PARAMETER(motion_mask).z <= 0.0f;
     float sum = 0.0f;
-    for (float z = max_f32(gap, 0.0f) + PARAMETER(wall_spacing); z < PARAMETER(support); z += PARAMETER(wall_spacing)) {
-        const float t = PARAMETER(support_squared) - z * z;
+    for (float z = max_f32(gap, 0.0f) + PARAMETER(boundary_spacing); z < PARAMETER(smoothing_radius);
+         z += PARAMETER(boundary_spacing)) {
+        const float t = PARAMETER(smoothing_radius_squared) - z * z;
         const float round = clamp_f32(1.0f - curvature * z, 0.0f, 2.0f);
         const float layer = planar ? t * t * t * sqrtf(t) : t * t * t * t;
         sum += layer * (curved_directions > 1u ? round : curved_directions == 1u ? sqrtf(round) : 1.0f);
     }
-    return sum * PARAMETER(wall_scale);
+    return sum * PARAMETER(boundary_scale);
 }
 
 // 1 less what a pair of opposite walls adds. `p` is where the particle is between them, `room` how far it can go.
-FUNCTION float left_by_walls(VIEW_COMMA float p, float room)
+FUNCTION float share_left_by_walls(VIEW_COMMA float p, float room)
 {
-    return (1.0f - layers_behind(VIEW_HERE_COMMA room - p, 0.0f, 0u)) *
-           (1.0f - layers_behind(VIEW_HERE_COMMA room + p, 0.0f, 0u));
+    return (1.0f - boundary_layers(VIEW_HERE_COMMA room - p, 0.0f, 0u)) *
+           (1.0f - boundary_layers(VIEW_HERE_COMMA room + p, 0.0f, 0u));
 }
 
-// 1 less what a shape adds. `p` is in its frame. Of walls that meet in a corner the product counts: what lies behind
+// 1 less what a collider adds. `p` is in its frame. Of walls that meet in a corner the product counts: what lies behind
 // both is counted once.
-FUNCTION float left_by_shape(VIEW_COMMA Shape shape, vec3 p)
+FUNCTION float share_left_by_collider(VIEW_COMMA Collider collider, vec3 p)
 {
     const float margin = PARAMETER(margin);
     const bool planar = PARAMETER(motion_mask).z <= 0.0f;
-    if (shape.kind == SHAPE_BOX && shape.inside_out != 0u) {
-        const float left = left_by_walls(VIEW_HERE_COMMA p.x, shape.half_size.x - margin) *
-                           left_by_walls(VIEW_HERE_COMMA p.y, shape.half_size.y - margin);
-        return planar ? left : left * left_by_walls(VIEW_HERE_COMMA p.z, shape.half_size.z - margin);
+    if (collider.kind == COLLIDER_BOX && collider.inside_out != 0u) {
+        const float left = share_left_by_walls(VIEW_HERE_COMMA p.x, collider.half_size.x - margin) *
+                           share_left_by_walls(VIEW_HERE_COMMA p.y, collider.half_size.y - margin);
+        return planar ? left : left * share_left_by_walls(VIEW_HERE_COMMA p.z, collider.half_size.z - margin);
     }
-    const float distance = shape_distance(VIEW_HERE_COMMA shape, p).w;
-    if (MAY_HAVE(FIELDS) && shape.kind == SHAPE_FIELD) {
-        const Field field = LOAD(fields, shape.data);
+    const float distance = collider_distance(VIEW_HERE_COMMA collider, p).w;
+    if (HAS_FEATURE(FIELDS) && collider.kind == COLLIDER_FIELD) {
+        const Field field = LOAD(fields, collider.data);
         if (field.slope > 0.0f && distance >= field.outside) {
             return 1.0f; // farther than distances are known
         }
     }
     float curvature = 0.0f;
     uint curved_directions = 0u;
-    if (shape.kind == SHAPE_SPHERE || shape.kind == SHAPE_CAPSULE) {
-        const float half_length = shape.kind == SHAPE_CAPSULE ? shape.half_size.y : 0.0f;
+    if (collider.kind == COLLIDER_SPHERE || collider.kind == COLLIDER_CAPSULE) {
+        const float half_length = collider.kind == COLLIDER_CAPSULE ? collider.half_size.y : 0.0f;
         const float beyond = p.y - clamp_f32(p.y, -half_length, half_length);
         const float from_axis = v3_length(v3(p.x, beyond, p.z));
-        curvature = (shape.inside_out != 0u ? -1.0f : 1.0f) / max_f32(from_axis, 1e-12f);
-        curved_directions = (shape.kind == SHAPE_SPHERE || beyond != 0.0f ? 2u : 1u) - (planar ? 1u : 0u);
+        curvature = (collider.inside_out != 0u ? -1.0f : 1.0f) / max_f32(from_axis, 1e-12f);
+        curved_directions = (collider.kind == COLLIDER_SPHERE || beyond != 0.0f ? 2u : 1u) - (planar ? 1u : 0u);
     }
-    return 1.0f - layers_behind(VIEW_HERE_COMMA distance - margin, curvature, curved_directions);
+    return 1.0f - boundary_layers(VIEW_HERE_COMMA distance - margin, curvature, curved_directions);
 }
 
-// After density_lambda or measure_density: adds what shapes count, and the lambda that follows from it.
-KERNEL(count_walls)
+// After density_lambda or measure_density: adds what colliders count, and the lambda that follows from it.
+KERNEL(add_boundary_density)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));
     const uint phase = LOAD(phases, i);
     if (!has_density(phase)) {
         return;
     }
-    const float reach = PARAMETER(support) - PARAMETER(wall_spacing) + PARAMETER(margin);
+    const float reach = PARAMETER(smoothing_radius) - PARAMETER(boundary_spacing) + PARAMETER(margin);
     float left = 1.0f;
-    for (uint s = 0u; s < PARAMETER(shape_count); s++) {
-        if (is_amid(VIEW_HERE_COMMA s, p, reach)) {
+    for (uint s = 0u; s < PARAMETER(collider_count); s++) {
+        if (is_inside_container(VIEW_HERE_COMMA s, p, reach)) {
             continue;
         }
-        const Shape shape = LOAD(shapes, s);
-        if (MAY_HAVE(OBSTACLES) && shape_is_solid(shape)) {
-            const vec3 apart = v3_sub(p, shape.position);
-            const float farthest = shape.bounding_radius + reach;
+        const Collider collider = LOAD(colliders, s);
+        if (HAS_FEATURE(OBSTACLES) && collider_is_solid(collider)) {
+            const vec3 apart = v3_sub(p, collider.position);
+            const float farthest = collider.bounding_radius + reach;
             if (v3_dot(apart, apart) > farthest * farthest) {
                 continue;
             }
         }
-        left *= left_by_shape(VIEW_HERE_COMMA shape, to_shape(shape, p));
+        left *= share_left_by_collider(VIEW_HERE_COMMA collider, to_collider(collider, p));
     }
     if (left >= 1.0f) {
         return;

@@ -33,25 +33,25 @@ FUNCTION float density_weight(VIEW_COMMA uint phase)
 
 FUNCTION bool solids_weighted(VIEW)
 {
-    return MAY_HAVE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
+    return HAS_FEATURE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
 }
 
 // What particle j adds to the density at `position`.
-FUNCTION float density_by(VIEW_COMMA vec3 position, float squared_support, uint j)
+FUNCTION float density_by(VIEW_COMMA vec3 position, float smoothing_radius_squared, uint j)
 {
     const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-    const float weight = poly6(v3_dot(offset, offset), squared_support);
+    const float weight = poly6(v3_dot(offset, offset), smoothing_radius_squared);
     return solids_weighted(VIEW_HERE) ? weight * density_weight(VIEW_HERE_COMMA LOAD(phases, j)) : weight;
 }
 
 FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
 {
-    const float squared_support = PARAMETER(support_squared);
-    float density = poly6(0.0f, squared_support);
+    const float smoothing_radius_squared = PARAMETER(smoothing_radius_squared);
+    float density = poly6(0.0f, smoothing_radius_squared);
     for (uint k = 0u; k < count; k += 2u) {
         const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
-        density += density_by(VIEW_HERE_COMMA position, squared_support, pair.x);
-        const float second = density_by(VIEW_HERE_COMMA position, squared_support, pair.y);
+        density += density_by(VIEW_HERE_COMMA position, smoothing_radius_squared, pair.x);
+        const float second = density_by(VIEW_HERE_COMMA position, smoothing_radius_squared, pair.y);
         density += k + 1u < count ? second : 0.0f;
     }
     return density * PARAMETER(density_scale);
@@ -60,14 +60,14 @@ FUNCTION float density_around(VIEW_COMMA vec3 position, uint count, uint start)
 // The denominator of PBF eq. 11 without epsilon: sum of w_k |grad_k C_i|^2 over the neighbours k and i itself.
 FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint start)
 {
-    const float support = PARAMETER(support);
+    const float smoothing_radius = PARAMETER(smoothing_radius);
     vec3 own = v3(0.0f, 0.0f, 0.0f);
     float others = 0.0f;
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         const vec4 other = LOAD(predicted, j);
         const vec3 offset = v3_sub(v3_from_v4(particle), v3_from_v4(other));
-        vec3 gradient = v3_scale(offset, spiky_factor(v3_dot(offset, offset), support));
+        vec3 gradient = v3_scale(offset, spiky_factor(v3_dot(offset, offset), smoothing_radius));
         if (solids_weighted(VIEW_HERE)) {
             gradient = v3_scale(gradient, density_weight(VIEW_HERE_COMMA LOAD(phases, j)));
         }
@@ -85,15 +85,15 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
 // otherwise: a push moves it by as much farther as it is lighter. Nothing else in the world counts.
 FUNCTION bool masses_mix(VIEW)
 {
-    return MAY_HAVE(MIXTURES) && PARAMETER(mixed_masses) != 0u;
+    return HAS_FEATURE(MIXTURES) && PARAMETER(mixed_masses) != 0u;
 }
 
-// The inverse mass of the lightest of a constraint's particles. Those in the outer half of the squared support are
-// pushed less, and count less the farther they are, so that none comes with a jump. Of a pinned particle whose
+// The inverse mass of the lightest of a constraint's particles. Those in the outer half of the squared smoothing radius
+// are pushed less, and count less the farther they are, so that none comes with a jump. Of a pinned particle whose
 // neighbours are pinned, too, it is 0.
 FUNCTION float lightest_around(VIEW_COMMA vec4 particle, uint count, uint start)
 {
-    const float scale = 2.0f / PARAMETER(support_squared);
+    const float scale = 2.0f / PARAMETER(smoothing_radius_squared);
     float lightest = particle.w;
     for (uint k = 0u; k < count; k++) {
         const vec4 other = LOAD(predicted, LOAD(neighbours, neighbour_slot(start, k)));
@@ -170,9 +170,9 @@ FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, 
 // In the unilateral mode liquid in the air has no lambda, and where a particle and all around it have none, nothing
 // moves. density_lambda notes for chunks of particles in which iteration one of them has a lambda; what the memory held
 // before, indices of `order`, is smaller.
-#define PRESSED_CHUNK 32u
+#define PRESSURE_CHUNK 32u
 
-FUNCTION uint pressed_note(VIEW)
+FUNCTION uint pressure_mark(VIEW)
 {
     return NONE - PARAMETER(iteration);
 }
@@ -180,8 +180,8 @@ FUNCTION uint pressed_note(VIEW)
 // Whether no particle near particle i has a lambda: all that may be its neighbours are in the runs of its cell.
 FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
 {
-    const uint note = pressed_note(VIEW_HERE);
-    if (PARAMETER(notes_pressure) == 0u || LOAD(pressure_notes, i / PRESSED_CHUNK) == note) {
+    const uint note = pressure_mark(VIEW_HERE);
+    if (PARAMETER(marks_pressure) == 0u || LOAD(pressure_notes, i / PRESSURE_CHUNK) == note) {
         return false;
     }
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
@@ -189,7 +189,7 @@ FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
     bool pressed = false;
     for (uint r = 0u; r < runs && !pressed; r++) {
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
-        for (uint chunk = run.x / PRESSED_CHUNK; chunk * PRESSED_CHUNK < run.y && !pressed; chunk++) {
+        for (uint chunk = run.x / PRESSURE_CHUNK; chunk * PRESSURE_CHUNK < run.y && !pressed; chunk++) {
             pressed = LOAD(pressure_notes, chunk) == note;
         }
     }
@@ -211,15 +211,15 @@ KERNEL(density_lambda)
     }
     STORE(densities, i, density);
     STORE(position_estimates, i, v4_from_v3(v3_from_v4(particle), lambda));
-    if (PARAMETER(notes_pressure) != 0u && lambda != 0.0f) {
-        STORE(pressure_notes, i / PRESSED_CHUNK, pressed_note(VIEW_HERE)); // the same from all of a chunk
+    if (PARAMETER(marks_pressure) != 0u && lambda != 0.0f) {
+        STORE(pressure_notes, i / PRESSURE_CHUNK, pressure_mark(VIEW_HERE)); // the same from all of a chunk
     }
 }
 
 // PBF eq. 13, unscaled. The ratio of Poly6 values needs no norm.
 FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
 {
-    const float ratio = poly6(squared_distance, PARAMETER(support_squared)) * PARAMETER(pressure_reference);
+    const float ratio = poly6(squared_distance, PARAMETER(smoothing_radius_squared)) * PARAMETER(pressure_reference);
     float power = ratio;
     for (uint n = 1u; n < PARAMETER(pressure_power); n++) {
         power *= ratio;
@@ -229,8 +229,8 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
 
 // What particle j adds to the correction of a particle with this estimate, without the factors that are the same for
 // all: a term of the sum of PBF eq. 14.
-FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool solid, float support, float pressure,
-                              uint j)
+FUNCTION vec3 density_correction_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool solid, float smoothing_radius,
+                                    float pressure, uint j)
 {
     if (solid && !has_density(LOAD(phases, j))) {
         return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
@@ -246,7 +246,7 @@ FUNCTION vec3 density_push_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool
     if (solids_weighted(VIEW_HERE)) { // of two particles one at most is solid
         lambda *= solid ? PARAMETER(solid_weight) : density_weight(VIEW_HERE_COMMA LOAD(phases, j));
     }
-    return v3_scale(offset, lambda * spiky_factor(squared_distance, support));
+    return v3_scale(offset, lambda * spiky_factor(squared_distance, smoothing_radius));
 }
 
 // PBF eq. 14. Reads the position estimates, writes the predicted positions: a Jacobi iteration without a second pass.
@@ -260,16 +260,18 @@ KERNEL(density_delta)
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const uint phase = LOAD(phases, i);
-    const bool solid = MAY_HAVE(SOLIDS) && !has_density(phase);
+    const bool solid = HAS_FEATURE(SOLIDS) && !has_density(phase);
 
-    const float support = PARAMETER(support);
+    const float smoothing_radius = PARAMETER(smoothing_radius);
     const float pressure = own_pressure(VIEW_HERE_COMMA phase);
 
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k += 2u) {
         const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
-        delta = v3_add(delta, density_push_by(VIEW_HERE_COMMA estimate, particle.w, solid, support, pressure, pair.x));
-        const vec3 second = density_push_by(VIEW_HERE_COMMA estimate, particle.w, solid, support, pressure, pair.y);
+        delta = v3_add(delta, density_correction_by(VIEW_HERE_COMMA estimate, particle.w, solid, smoothing_radius,
+                                                    pressure, pair.x));
+        const vec3 second =
+            density_correction_by(VIEW_HERE_COMMA estimate, particle.w, solid, smoothing_radius, pressure, pair.y);
         delta = v3_add(delta, k + 1u < count ? second : v3(0.0f, 0.0f, 0.0f));
     }
     float scale = PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;
@@ -278,7 +280,7 @@ KERNEL(density_delta)
     }
     delta = v3_limit(v3_mul(v3_scale(delta, scale), PARAMETER(motion_mask)), PARAMETER(max_correction));
     if (solid && rigid_cluster_of(VIEW_HERE_COMMA i) != NONE) {
-        add_push(VIEW_HERE_COMMA i, delta, 0.0f);
+        add_correction(VIEW_HERE_COMMA i, delta, 0.0f);
         return;
     }
     STORE(predicted, i, v4_from_v3(v3_add(v3_from_v4(particle), delta), particle.w));

@@ -16,7 +16,7 @@
 
 FUNCTION bool liquids_differ(VIEW)
 {
-    return MAY_HAVE(LIQUIDS) && PARAMETER(liquids_differ) != 0u;
+    return HAS_FEATURE(LIQUIDS) && PARAMETER(liquids_differ) != 0u;
 }
 
 // The row of `liquids` for a phase: viscosity, vorticity, tension, artificial pressure; below 0: as the parameters say.
@@ -55,7 +55,7 @@ FUNCTION float confinement_of(VIEW_COMMA uint phase)
         return PARAMETER(confinement);
     }
     const float own = liquid_of(VIEW_HERE_COMMA phase).y;
-    return own >= 0.0f ? own * PARAMETER(wall_spacing) * PARAMETER(time_step) : PARAMETER(confinement);
+    return own >= 0.0f ? own * PARAMETER(boundary_spacing) * PARAMETER(time_step) : PARAMETER(confinement);
 }
 
 // The largest rarefaction that a particle's density constraint resists.

@@ -6,19 +6,19 @@
 
 #include "data.h"
 
-// Poly6: (h^2 - r^2)^3 inside the support.
-FUNCTION float poly6(float squared_distance, float squared_support)
+// Poly6: (h^2 - r^2)^3 within the smoothing radius.
+FUNCTION float poly6(float squared_distance, float smoothing_radius_squared)
 {
-    const float t = max_f32(squared_support - squared_distance, 0.0f);
+    const float t = max_f32(smoothing_radius_squared - squared_distance, 0.0f);
     return t * t * t;
 }
 
-// Spiky's gradient over the offset: (h - r)^2 / r inside the support. The tiny addition makes it finite at r = 0,
-// where the offset is zero and so is the gradient.
-FUNCTION float spiky_factor(float squared_distance, float support)
+// Spiky's gradient over the offset: (h - r)^2 / r within the smoothing radius. The tiny addition makes it finite at r =
+// 0, where the offset is zero and so is the gradient.
+FUNCTION float spiky_factor(float squared_distance, float smoothing_radius)
 {
     const float distance = sqrtf(squared_distance + 1e-24f);
-    const float t = max_f32(support - distance, 0.0f);
+    const float t = max_f32(smoothing_radius - distance, 0.0f);
     return t * t / distance;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // force_fields.h - forces that users lay out in space (MoteForceField): what they do to the velocities of particles and
-// of colliders that have a mass. They act before a step predicts positions: the speed limit holds for what they add,
+// of dynamic colliders. They act before a step predicts positions: the speed limit holds for what they add,
 // and for the watch (watch.h) a particle begins the step with the velocity that they gave it, so that their work is
 // none made out of nothing.
 #ifndef MOTE_KERNELS_FORCE_FIELDS_H
@@ -150,7 +150,7 @@ KERNEL(apply_impulse)
 FUNCTION vec3 force_point(Cluster body, uint k)
 {
     const vec3 d = body.inertia_diagonal;
-    const vec3 o = body.inertia_rest;
+    const vec3 o = body.inertia_offdiagonal;
     const float half_trace = 0.5f * (d.x + d.y + d.z);
     const float least = 1e-6f * half_trace;
     const float xx = sqrtf(max_f32(half_trace - d.x, 0.0f));
@@ -166,21 +166,22 @@ FUNCTION vec3 force_point(Cluster body, uint k)
 // A collider's motion after a field has acted on it where the last step left it.
 FUNCTION Motion forced_motion(VIEW_COMMA ForceField field, Cluster body, Motion motion)
 {
-    const vec3 spin = inverse_inertia_times(body, motion.aim_rotation, motion.momentum);
+    const vec3 angular_velocity = inverse_inertia_times(body, motion.predicted_rotation, motion.angular_momentum);
     const float share = 1.0f / F32(FORCE_POINTS);
     vec3 change = v3(0.0f, 0.0f, 0.0f);
     vec3 moment = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < FORCE_POINTS; k++) {
-        const vec3 arm = v3_mul(rotate(motion.aim_rotation, force_point(body, k)), PARAMETER(motion_mask));
-        const vec3 v = v3_add(motion.velocity, v3_cross(spin, arm));
-        const vec3 forced = forced_velocity(VIEW_HERE_COMMA field, v3_add(motion.aim_centre, arm), v, 1.0f / body.mass);
+        const vec3 arm = v3_mul(rotate(motion.predicted_rotation, force_point(body, k)), PARAMETER(motion_mask));
+        const vec3 v = v3_add(motion.velocity, v3_cross(angular_velocity, arm));
+        const vec3 forced =
+            forced_velocity(VIEW_HERE_COMMA field, v3_add(motion.predicted_centre, arm), v, 1.0f / body.mass);
         const vec3 gained = v3_scale(v3_sub(forced, v), share);
         change = v3_add(change, gained);
         moment = v3_add_scaled(moment, v3_cross(arm, gained), body.mass);
     }
     motion.velocity = v3_add(motion.velocity, v3_mul(change, PARAMETER(motion_mask)));
-    motion.momentum = v3_add(motion.momentum, moment);
-    motion.spin = inverse_inertia_times(body, motion.aim_rotation, motion.momentum);
+    motion.angular_momentum = v3_add(motion.angular_momentum, moment);
+    motion.angular_velocity = inverse_inertia_times(body, motion.predicted_rotation, motion.angular_momentum);
     return motion;
 }
 

@@ -10,7 +10,7 @@
 FUNCTION vec3 pushed_point(VIEW_COMMA uint i)
 {
     const vec3 point = v3_from_v4(LOAD(predicted, i));
-    return PARAMETER(has_solids) != 0u ? v3_add(point, v3_from_v4(LOAD(pushes, i))) : point;
+    return PARAMETER(has_solids) != 0u ? v3_add(point, v3_from_v4(LOAD(corrections, i))) : point;
 }
 
 KERNEL(mark_forces)
@@ -35,10 +35,10 @@ KERNEL(clear_forces)
     for (uint kind = 0u; kind < FORCE_KINDS; kind++) {
         STORE(forces, kind * PARAMETER(force_stride) + i, v4(0.0f, 0.0f, 0.0f, 0.0f));
     }
-    const float support = remembered_support(VIEW_HERE_COMMA i);
+    const float smoothing_radius = warm_started_gravity(VIEW_HERE_COMMA i);
     const float inverse_mass = LOAD(predicted, i).w;
-    if (support > 0.0f && inverse_mass > 0.0f) { // what contacts did before they did anything
-        const vec3 carried = v3_scale(PARAMETER(gravity), -support / inverse_mass);
+    if (smoothing_radius > 0.0f && inverse_mass > 0.0f) { // what contacts did before they did anything
+        const vec3 carried = v3_scale(PARAMETER(gravity), -smoothing_radius / inverse_mass);
         STORE(forces, FORCE_PAIRS * PARAMETER(force_stride) + i, v4_from_v3(carried, 0.0f));
     }
 }

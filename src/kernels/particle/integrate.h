@@ -12,9 +12,9 @@ KERNEL(clear_counters)
 }
 
 // Whether a guess of the host has turned out to be wrong: backends then leave out the kernel.
-FUNCTION bool kernels_halted(VIEW)
+FUNCTION bool kernels_aborted(VIEW)
 {
-    return PARAMETER(guessing) != 0u && LOAD(counters, COUNTER_HALTED) != 0u;
+    return PARAMETER(speculating) != 0u && LOAD(counters, COUNTER_ABORTED) != 0u;
 }
 
 // How many particles this step has from the moment on at which they are in order, those that were removed at the end.
@@ -22,14 +22,14 @@ FUNCTION bool kernels_halted(VIEW)
 FUNCTION uint particles_left(VIEW)
 {
     const uint places = PARAMETER(particle_count);
-    return PARAMETER(guessing) != 0u ? places - LOAD(counters, COUNTER_REMOVED) : places;
+    return PARAMETER(speculating) != 0u ? places - LOAD(counters, COUNTER_REMOVED) : places;
 }
 
 // A step that the host runs without having seen how the one before ended: if that one went wrong, it was the last.
 KERNEL(begin_step)
 {
-    if (LOAD(counters, COUNTER_UNHEALTHY) != 0u || LOAD(counters, COUNTER_UNHEALTHY_SHAPE) != 0u) {
-        STORE(counters, COUNTER_HALTED, 1u + GUESS_HEALTH);
+    if (LOAD(counters, COUNTER_UNHEALTHY) != 0u || LOAD(counters, COUNTER_UNHEALTHY_COLLIDER) != 0u) {
+        STORE(counters, COUNTER_ABORTED, 1u + SPECULATION_HEALTH);
         return;
     }
     STORE(counters, COUNTER_STEPS, LOAD(counters, COUNTER_STEPS) + 1u);
@@ -55,7 +55,7 @@ KERNEL(predict)
 
     vec3 velocity = v3(0.0f, 0.0f, 0.0f);
     if (position.w > 0.0f) { // pinned particles stay
-        const float falling = 1.0f - remembered_support(VIEW_HERE_COMMA i);
+        const float falling = 1.0f - warm_started_gravity(VIEW_HERE_COMMA i);
         velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), falling * dt);
         velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
         velocity = v3_limit(velocity, PARAMETER(max_step) / dt);

@@ -47,10 +47,10 @@ FUNCTION u64 zorder_key(uint x, uint y, uint z)
 // n 2^-23, so the width grows by n 2^-22 and a little. Up to ORDINARY_CELLS it is always the same: the order of the
 // particles here, and with it the last bits of their sums, does not change with what is far away.
 #define ORDINARY_CELLS 1024.0f
-FUNCTION float cell_size(float support, float extent)
+FUNCTION float cell_size(float smoothing_radius, float extent)
 {
-    const float cells = clamp_f32(extent / support, ORDINARY_CELLS, CELL_COORDINATE_MAX);
-    return support * (1.000001f + cells * 2.6e-7f);
+    const float cells = clamp_f32(extent / smoothing_radius, ORDINARY_CELLS, CELL_COORDINATE_MAX);
+    return smoothing_radius * (1.000001f + cells * 2.6e-7f);
 }
 
 // Clamping keeps far outliers in the outermost cells: neighbours stay neighbours.
@@ -67,8 +67,8 @@ KERNEL(assign_keys)
 
     bool removed = place.w < 0.0f || (LOAD(phases, i) & PHASE_REMOVED) != 0u;
     for (uint s = 0u; s < PARAMETER(kill_volume_count); s++) {
-        const Shape volume = LOAD(kill_volumes, s);
-        removed = removed || shape_distance(VIEW_HERE_COMMA volume, to_shape(volume, position)).w < 0.0f;
+        const Collider volume = LOAD(kill_volumes, s);
+        removed = removed || collider_distance(VIEW_HERE_COMMA volume, to_collider(volume, position)).w < 0.0f;
     }
     if (removed) {
         ATOMIC_ADD(counters, COUNTER_REMOVED, 1u);
@@ -79,7 +79,7 @@ KERNEL(assign_keys)
     const vec4 lower = LOAD(bounds, 0);
     const vec4 upper = LOAD(bounds, 1);
     const float extent = max_f32(max_f32(upper.x - lower.x, upper.y - lower.y), upper.z - lower.z);
-    const float size = cell_size(PARAMETER(support), extent);
+    const float size = cell_size(PARAMETER(smoothing_radius), extent);
     STORE(keys, i,
           zorder_key(cell_coordinate(position.x, lower.x, size), cell_coordinate(position.y, lower.y, size),
                      cell_coordinate(position.z, lower.z, size)));
@@ -135,15 +135,15 @@ KERNEL(mark_removed)
 
 // Reading a number back would make the host wait for the device and then the device for the host. Where the host has
 // guessed it instead, the device looks whether the guess was right. If not, nothing happens from here on
-// (kernels_halted), and the host, when it sees that in the end, goes on from here with the right number.
-KERNEL(check_guess)
+// (kernels_aborted), and the host, when it sees that in the end, goes on from here with the right number.
+KERNEL(validate_speculation)
 {
     bool right = true;
-    if (PARAMETER(guess) == GUESS_CELLS) {
+    if (PARAMETER(speculation) == SPECULATION_CELLS) {
         const uint cells = LOAD(cell_scan, PARAMETER(particle_count));
         STORE(counters, COUNTER_CELLS, cells);
         right = cells > 0u && cells <= PARAMETER(cell_count); // 0: the last particle is gone
-    } else if (PARAMETER(guess) == GUESS_SPAWNS) {
+    } else if (PARAMETER(speculation) == SPECULATION_SPAWNS) {
         const uint wanted = LOAD(cell_scan, PARAMETER(particle_count));
         STORE(counters, COUNTER_SPAWNS, wanted);
         right = wanted <= LOAD(counters, COUNTER_REMOVED);
@@ -153,7 +153,7 @@ KERNEL(check_guess)
         right = blocks <= PARAMETER(block_limit);
     }
     if (!right) {
-        STORE(counters, COUNTER_HALTED, i + 1u + PARAMETER(guess)); // i is 0
+        STORE(counters, COUNTER_ABORTED, i + 1u + PARAMETER(speculation)); // i is 0
     }
 }
 
@@ -327,7 +327,7 @@ FUNCTION uvec2 neighbour_pair(VIEW_COMMA uint start, uint k)
 FUNCTION uint unlisted_group(VIEW_COMMA uint i)
 {
     const uint phase = LOAD(phases, i);
-    return PARAMETER(apart_only) != 0u && !has_trait(phase, TRAIT_SELF) ? phase & PHASE_GROUP : NONE;
+    return PARAMETER(skip_same_group) != 0u && !has_trait(phase, TRAIT_SELF) ? phase & PHASE_GROUP : NONE;
 }
 
 // Whether particle j, which is near enough, is in a list that leaves out group `unlisted` and materials `ignored`.
@@ -344,7 +344,7 @@ FUNCTION bool is_listed(VIEW_COMMA uint j, uint unlisted, uint ignored)
 FUNCTION uint find_neighbours(VIEW_COMMA uint i, bool lists, uint start)
 {
     const vec3 position = v3_from_v4(LOAD(predicted, i));
-    const float squared_support = PARAMETER(support_squared);
+    const float smoothing_radius_squared = PARAMETER(smoothing_radius_squared);
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
     const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
@@ -353,7 +353,8 @@ FUNCTION uint find_neighbours(VIEW_COMMA uint i, bool lists, uint start)
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < squared_support && j != i && is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
+            if (v3_dot(offset, offset) < smoothing_radius_squared && j != i &&
+                is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
                 if (lists) {
                     STORE(neighbours, neighbour_slot(start, count), j);
                 }

@@ -192,25 +192,25 @@ KERNEL(finish_rays)
 
 // ---- Volumes -----------------------------------------------------------------------------------------------
 
-FUNCTION bool is_in_volume(VIEW_COMMA Shape volume, uint k)
+FUNCTION bool is_in_volume(VIEW_COMMA Collider volume, uint k)
 {
     return is_present(VIEW_HERE_COMMA k) &&
-           shape_distance(VIEW_HERE_COMMA volume, to_shape(volume, v3_from_v4(LOAD(positions, k)))).w < 0.0f;
+           collider_distance(VIEW_HERE_COMMA volume, to_collider(volume, v3_from_v4(LOAD(positions, k)))).w < 0.0f;
 }
 
 // No point of the box is in a volume that is farther from its middle than its corners are.
-FUNCTION bool may_overlap(VIEW_COMMA Shape volume, ChunkBox box)
+FUNCTION bool may_overlap(VIEW_COMMA Collider volume, ChunkBox box)
 {
     const vec3 middle = v3_scale(v3_add(box.lower, box.upper), 0.5f);
     const float reach = 0.5001f * v3_length(v3_sub(box.upper, box.lower));
-    return shape_distance(VIEW_HERE_COMMA volume, to_shape(volume, middle)).w <= reach;
+    return collider_distance(VIEW_HERE_COMMA volume, to_collider(volume, middle)).w <= reach;
 }
 
 KERNEL(count_overlaps)
 {
     const ChunkBox box = chunk_box(VIEW_HERE_COMMA i);
     for (uint q = 0u; q < PARAMETER(query_count); q++) {
-        const Shape volume = LOAD(query_volumes, q);
+        const Collider volume = LOAD(query_volumes, q);
         uint count = 0u;
         if (may_overlap(VIEW_HERE_COMMA volume, box)) {
             for (uint k = i * QUERY_CHUNK; k < query_chunk_end(VIEW_HERE_COMMA i); k++) {
@@ -244,7 +244,7 @@ KERNEL(list_overlaps)
         if (place >= end) {
             continue;
         }
-        const Shape volume = LOAD(query_volumes, q);
+        const Collider volume = LOAD(query_volumes, q);
         for (uint k = i * QUERY_CHUNK; k < query_chunk_end(VIEW_HERE_COMMA i) && place < end; k++) {
             if (is_in_volume(VIEW_HERE_COMMA volume, k)) {
                 STORE(query_words, q * capacity + place, LOAD(ids, k));

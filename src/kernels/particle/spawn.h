@@ -4,7 +4,7 @@
 // Each particle says how many it makes (spawns_of), a scan gives them places behind all others, and spawn_particles
 // writes them there: their order, and so their ids, depend on nothing but the particles' order. While the host does not
 // look, the places are dead slots that it has left behind the particles; that there are enough is a guess
-// (GUESS_SPAWNS).
+// (SPECULATION_SPAWNS).
 //
 // What makes particles adds its share to spawns_of and describes them in spawn_of.
 #ifndef MOTE_KERNELS_SPAWN_H
@@ -95,7 +95,7 @@ KERNEL(spawn_particles)
 {
     const uint first = LOAD(cell_scan, i);
     const uint count = LOAD(cell_scan, i + 1u) - first;
-    const uint before = PARAMETER(guessing) != 0u ? LOAD(counters, COUNTER_SPAWNED) : 0u;
+    const uint before = PARAMETER(speculating) != 0u ? LOAD(counters, COUNTER_SPAWNED) : 0u;
     for (uint k = 0u; k < count; k++) {
         const uint slot = particles_left(VIEW_HERE) + first + k;
         const Spawn spawn = spawn_of(VIEW_HERE_COMMA i);

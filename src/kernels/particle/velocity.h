@@ -19,7 +19,7 @@
 // gave it. A drop at the top of its flight is slow as well, but nothing does.
 FUNCTION bool is_carried(VIEW_COMMA vec3 change)
 {
-    const float fall = 0.5f * PARAMETER(bounce_speed); // of a step
+    const float fall = 0.5f * PARAMETER(restitution_threshold); // of a step
     return fall <= 0.0f || v3_dot(change, PARAMETER(up)) >= 0.5f * fall;
 }
 
@@ -29,8 +29,8 @@ KERNEL(update_velocity)
     const vec3 before = v3_from_v4(LOAD(velocities, i));
     const float dt = PARAMETER(time_step);
 
-    if (MAY_HAVE(DYNAMICS) && PARAMETER(dynamic_bounce) != 0u) {
-        clear_shape_pushes(VIEW_HERE_COMMA i); // bounce_off_shapes makes new ones
+    if (HAS_FEATURE(DYNAMICS) && PARAMETER(dynamic_bounce) != 0u) {
+        clear_impulses(VIEW_HERE_COMMA i); // bounce_off_colliders makes new ones
     }
     vec4 end = LOAD(predicted, i);
     vec3 moved = v3_sub(v3_from_v4(end), v3_from_v4(start));
@@ -43,8 +43,8 @@ KERNEL(update_velocity)
     const uint cluster = rigid_cluster_of(VIEW_HERE_COMMA i);
     bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
     if (asleep) { // what is at the top of its flight is slow as well
-        asleep = MAY_HAVE(SOLIDS) && !has_density(LOAD(phases, i))
-                     ? LOAD(pushes, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f
+        asleep = HAS_FEATURE(SOLIDS) && !has_density(LOAD(phases, i))
+                     ? LOAD(corrections, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f
                      : is_carried(VIEW_HERE_COMMA v3_sub(velocity, before));
     }
     if (cluster != NONE) { // a body sleeps as a whole
@@ -60,13 +60,13 @@ KERNEL(update_velocity)
     if (asleep) {
         end = start;
         velocity = v3(0.0f, 0.0f, 0.0f);
-    } else if (MAY_HAVE(BOUNCES) && cluster == NONE) { // bodies have bounced in bounce_clusters
-        velocity = bounce_off_shapes(VIEW_HERE_COMMA i, v3_from_v4(end), before, velocity);
+    } else if (HAS_FEATURE(BOUNCES) && cluster == NONE) { // bodies have bounced in bounce_clusters
+        velocity = bounce_off_colliders(VIEW_HERE_COMMA i, v3_from_v4(end), before, velocity);
         if (has_velocity_changes(VIEW_HERE)) {
             velocity = v3_add(velocity, v3_from_v4(LOAD(velocity_changes, i)));
         }
     }
-    remember_support(VIEW_HERE_COMMA i, v3_sub(velocity, before));
+    store_gravity_warm_start(VIEW_HERE_COMMA i, v3_sub(velocity, before));
     STORE(predicted, i, end);
     STORE(positions, i, end);
     STORE(velocities, i, v4_from_v3(velocity, LOAD(densities, i)));
@@ -81,11 +81,11 @@ KERNEL(smooth_velocity)
     const vec4 velocity = LOAD(velocities, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
-    const float support = PARAMETER(support);
-    const float squared_support = PARAMETER(support_squared);
+    const float smoothing_radius = PARAMETER(smoothing_radius);
+    const float smoothing_radius_squared = PARAMETER(smoothing_radius_squared);
     const bool with_vorticity = PARAMETER(has_vorticity) != 0u;
     const uint phase = LOAD(phases, i);
-    const bool solid = MAY_HAVE(SOLIDS) && !has_density(phase);
+    const bool solid = HAS_FEATURE(SOLIDS) && !has_density(phase);
     const bool differ = liquids_differ(VIEW_HERE);
     const float viscosity = differ && solid ? 1.0f : viscosity_of(VIEW_HERE_COMMA phase);
 
@@ -102,13 +102,13 @@ KERNEL(smooth_velocity)
             continue; // two solids: none of them flows
         }
         const float pair = (velocity.w + other_velocity.w) * (position.w + other.w) + 1e-30f;
-        float weight = poly6(squared_distance, squared_support) / pair;
+        float weight = poly6(squared_distance, smoothing_radius_squared) / pair;
         if (differ) {
             weight *= viscosity_share(VIEW_HERE_COMMA viscosity, solid, LOAD(phases, j));
         }
         drift = v3_add_scaled(drift, relative, weight);
         if (with_vorticity) {
-            const float factor = spiky_factor(squared_distance, support) / other_velocity.w;
+            const float factor = spiky_factor(squared_distance, smoothing_radius) / other_velocity.w;
             vorticity = v3_add_scaled(vorticity, v3_cross(offset, relative), factor);
         }
     }
@@ -126,7 +126,7 @@ KERNEL(smooth_velocity)
 // there is no clear direction to confine towards: the force fades out there instead of turning with the last bits.
 FUNCTION void push_by_vorticity(VIEW_COMMA uint i, vec3 eta, float magnitude)
 {
-    const float unclear = 0.05f * magnitude / PARAMETER(support);
+    const float unclear = 0.05f * magnitude / PARAMETER(smoothing_radius);
     const uint phase = LOAD(phases, i);
     if (LOAD(positions, i).w > 0.0f && magnitude > 0.0f && has_density(phase)) {
         const vec3 direction = v3_scale(eta, 1.0f / (v3_length(eta) + unclear));
@@ -145,13 +145,13 @@ KERNEL(confine_vorticity)
     const vec4 here = LOAD(vorticity_points, i);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
-    const float support = PARAMETER(support);
+    const float smoothing_radius = PARAMETER(smoothing_radius);
 
     vec3 eta = v3(0.0f, 0.0f, 0.0f); // gradient of the vorticity's magnitude
     for (uint k = 0u; k < count; k++) {
         const vec4 other = LOAD(vorticity_points, LOAD(neighbours, neighbour_slot(start, k)));
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(other));
-        const float weight = (other.w - here.w) * spiky_factor(v3_dot(offset, offset), support);
+        const float weight = (other.w - here.w) * spiky_factor(v3_dot(offset, offset), smoothing_radius);
         eta = v3_add_scaled(eta, offset, weight);
     }
     eta = v3_scale(eta, PARAMETER(spiky_scale) * PARAMETER(rest_volume));

@@ -13,8 +13,8 @@
 // are what exceeds them. Gains of explicit integration are none: a particle in free fall loses m g^2 dt^2 / 2 in each
 // step.
 //
-// Shapes that have a mass count with their kinetic energy and what gravity gave them (watch_shapes); what they give to
-// particles, or get, is no work then. Shapes that users move do work on them, too.
+// Dynamic colliders count with their kinetic energy and what gravity gave them (watch_colliders); what they give to
+// particles, or get, is no work then. Colliders that users move do work on them, too.
 //
 // Sums go in chunks of WATCH_CHUNK particles, then of WATCH_CHUNK chunks, in order: the same for any number of threads.
 #ifndef MOTE_KERNELS_WATCH_H
@@ -46,7 +46,7 @@ FUNCTION vec3 velocity_before(VIEW_COMMA uint i)
     if (PARAMETER(velocity_decay) < SLOWEST_DECAY) {
         return predicted_velocity;
     }
-    const float falling = 1.0f - remembered_support(VIEW_HERE_COMMA i);
+    const float falling = 1.0f - warm_started_gravity(VIEW_HERE_COMMA i);
     const vec3 fall = v3_mul(v3_scale(PARAMETER(gravity), falling * PARAMETER(time_step)), PARAMETER(motion_mask));
     return v3_sub(v3_scale(predicted_velocity, 1.0f / PARAMETER(velocity_decay)), fall);
 }
@@ -127,16 +127,16 @@ KERNEL(watch_rows)
     sum_watch(VIEW_HERE_COMMA first, min_u32(first + WATCH_CHUNK, chunks), chunks + i);
 }
 
-// What shapes that have a mass gained (x), and what that is compared with (y), when their step has ended.
-FUNCTION vec4 watch_shapes(VIEW)
+// What dynamic colliders gained (x), and what that is compared with (y), when their step has ended.
+FUNCTION vec4 watch_colliders(VIEW)
 {
     float gained = 0.0f;
     float weight = 0.0f;
     for (uint row = 0u; row < PARAMETER(dynamic_count); row++) {
         const Motion motion = LOAD(dynamic_motions, row);
         const Cluster body = LOAD(dynamic_bodies, row);
-        const float kinetic = kinetic_energy(body, motion.aim_rotation, motion.velocity, motion.momentum);
-        const float fall = body.mass * v3_dot(PARAMETER(gravity), v3_sub(motion.aim_centre, motion.start_centre));
+        const float kinetic = kinetic_energy(body, motion.predicted_rotation, motion.velocity, motion.angular_momentum);
+        const float fall = body.mass * v3_dot(PARAMETER(gravity), v3_sub(motion.predicted_centre, motion.start_centre));
         gained += kinetic - motion.energy - fall - motion.work;
         weight += motion.energy + body.mass * PARAMETER(watch_floor);
     }
@@ -154,7 +154,7 @@ KERNEL(watch_total)
         particles = LOAD(watch_sums, total);
         gainer = LOAD(watch_ids, total);
     }
-    const vec4 bodies = watch_shapes(VIEW_HERE);
+    const vec4 bodies = watch_colliders(VIEW_HERE);
     const vec4 sum = v4(particles.x + bodies.x, particles.y + bodies.y, 0.0f, 0.0f);
     const float kept = max_f32(1.0f - PARAMETER(time_step) / WATCH_SECONDS, 0.0f);
     const float left = FLOAT_OF_BITS(LOAD(counters, WATCH_DEFICIT)) * kept - sum.x;

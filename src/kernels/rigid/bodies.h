@@ -3,9 +3,9 @@
 //
 // A soft cluster is fitted to its deformed particles, its rotation warm-started from the last one, and pulls them back
 // (UPP eq. 15 and 16). A rigid one is the limit in which particles never leave their places: contacts push its
-// particles by what is in `pushes`, and the sums of those pushes move the whole. What contacts of a rigid body push
-// against is its mass, split among its contacts (Tonge et al. 2012), not the mass of a particle: so it converges
-// independently of the number of particles, and momentum is conserved.
+// particles by what is in `corrections`, and the sums of those corrections move the whole. What contacts of a rigid
+// body push against is its mass, split among its contacts (Tonge et al. 2012), not the mass of a particle: so it
+// converges independently of the number of particles, and momentum is conserved.
 //
 // Sums over a cluster go in chunks of MEMBER_CHUNK entries, in order: the same for any number of threads.
 #ifndef MOTE_KERNELS_BODIES_H
@@ -16,13 +16,14 @@
 
 // ---- Small matrices and rotations --------------------------------------------------------------------------
 
-FUNCTION vec3 symmetric_times(vec3 diagonal, vec3 rest, vec3 v)
+FUNCTION vec3 symmetric_times(vec3 diagonal, vec3 offdiagonal, vec3 v)
 {
-    return v3(diagonal.x * v.x + rest.x * v.y + rest.y * v.z, rest.x * v.x + diagonal.y * v.y + rest.z * v.z,
-              rest.y * v.x + rest.z * v.y + diagonal.z * v.z);
+    return v3(diagonal.x * v.x + offdiagonal.x * v.y + offdiagonal.y * v.z,
+              offdiagonal.x * v.x + diagonal.y * v.y + offdiagonal.z * v.z,
+              offdiagonal.y * v.x + offdiagonal.z * v.y + diagonal.z * v.z);
 }
 
-FUNCTION vec4 quaternion_times(vec4 a, vec4 b)
+FUNCTION vec4 quat_multiply(vec4 a, vec4 b)
 {
     const vec3 u = v3_from_v4(a);
     const vec3 v = v3_from_v4(b);
@@ -32,32 +33,32 @@ FUNCTION vec4 quaternion_times(vec4 a, vec4 b)
 
 // Turns q further by the vector `angle`. The tangent of half of it is taken to third order, which is exact to 1e-5 at
 // half a radian: no trigonometric function, whose last bits differ between backends.
-FUNCTION vec4 turn_by(vec4 q, vec3 angle)
+FUNCTION vec4 quat_integrate(vec4 q, vec3 angle)
 {
     const float squared = v3_dot(angle, angle);
     const vec3 half_tangent = v3_scale(angle, 0.5f + squared * (1.0f / 24.0f));
-    const vec4 turned = quaternion_times(v4_from_v3(half_tangent, 1.0f), q);
+    const vec4 turned = quat_multiply(v4_from_v3(half_tangent, 1.0f), q);
     const float length = sqrtf(turned.x * turned.x + turned.y * turned.y + turned.z * turned.z + turned.w * turned.w);
     const float scale = 1.0f / length;
     return v4(turned.x * scale, turned.y * scale, turned.z * scale, turned.w * scale);
 }
 
 // The vector by which `from` must be turned to be `to`, for small angles.
-FUNCTION vec3 angle_between(vec4 from, vec4 to)
+FUNCTION vec3 quat_difference(vec4 from, vec4 to)
 {
-    const vec4 way = quaternion_times(to, v4(-from.x, -from.y, -from.z, from.w));
+    const vec4 way = quat_multiply(to, v4(-from.x, -from.y, -from.z, from.w));
     return v3_scale(v3_from_v4(way), way.w < 0.0f ? -2.0f : 2.0f);
 }
 
 FUNCTION vec3 inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 {
-    const vec3 local = symmetric_times(cluster.inertia_diagonal, cluster.inertia_rest, rotate_back(rotation, v));
+    const vec3 local = symmetric_times(cluster.inertia_diagonal, cluster.inertia_offdiagonal, rotate_back(rotation, v));
     return rotate(rotation, local);
 }
 
 FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 {
-    const vec3 local = symmetric_times(cluster.inverse_diagonal, cluster.inverse_rest, rotate_back(rotation, v));
+    const vec3 local = symmetric_times(cluster.inverse_diagonal, cluster.inverse_offdiagonal, rotate_back(rotation, v));
     return rotate(rotation, local);
 }
 
@@ -66,7 +67,7 @@ FUNCTION vec3 inverse_inertia_times(Cluster cluster, vec4 rotation, vec3 v)
 // Velocity of a rigid body's point, `arm` from its centre of mass.
 FUNCTION vec3 velocity_at(Motion motion, vec3 arm)
 {
-    return v3_add(motion.velocity, v3_cross(motion.spin, arm));
+    return v3_add(motion.velocity, v3_cross(motion.angular_velocity, arm));
 }
 
 // By how much a rigid body's point gives way to a unit of momentum along `direction`, 1/kg.
@@ -80,8 +81,8 @@ FUNCTION float inverse_effective_mass(Cluster body, vec4 rotation, vec3 arm, vec
 FUNCTION Motion add_impulse(Cluster body, vec4 rotation, Motion motion, vec3 impulse, vec3 moment)
 {
     motion.velocity = v3_add_scaled(motion.velocity, impulse, 1.0f / body.mass);
-    motion.momentum = v3_add(motion.momentum, moment);
-    motion.spin = inverse_inertia_times(body, rotation, motion.momentum);
+    motion.angular_momentum = v3_add(motion.angular_momentum, moment);
+    motion.angular_velocity = inverse_inertia_times(body, rotation, motion.angular_momentum);
     return motion;
 }
 
@@ -105,7 +106,7 @@ FUNCTION float overlap_by_motion(VIEW_COMMA float depth, float closed, vec3 norm
 // The rigid cluster that a particle belongs to, or NONE.
 FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
 {
-    if (!MAY_HAVE(SOLIDS) || PARAMETER(member_count) == 0u) {
+    if (!HAS_FEATURE(SOLIDS) || PARAMETER(member_count) == 0u) {
         return NONE;
     }
     const uint member = LOAD(handles, i);
@@ -183,22 +184,22 @@ FUNCTION float stack_factor(VIEW_COMMA uint i, vec3 position)
     }
     float height = v3_dot(position, PARAMETER(up)) - PARAMETER(stack_ground);
     if (PARAMETER(stack_by_contacts) != 0u) {
-        height = LOAD(heights, i);
+        height = LOAD(stack_heights, i);
     }
     return exponential(PARAMETER(stack_scaling) * max_f32(height, 0.0f));
 }
 
-// How a particle answers a push along `normal`: by how much it moves for a unit of momentum (x), and what the
-// contact's multiplier must be divided by (y). Both are its inverse mass but for particles of rigid bodies.
-STRUCT(Answer)
+// How a particle responds to a contact along `normal`: its inverse mass, and the inverse effective
+// mass that the contact's multiplier is divided by. The two differ for particles of rigid bodies alone.
+STRUCT(ContactResponse)
 {
-    float moves;
-    float resists;
+    float inverse_mass;
+    float inverse_effective_mass;
 };
 
-FUNCTION Answer answer_of(VIEW_COMMA uint i, uint cluster, vec4 particle, vec3 normal)
+FUNCTION ContactResponse contact_response(VIEW_COMMA uint i, uint cluster, vec4 particle, vec3 normal)
 {
-    Answer answer = {particle.w, particle.w};
+    ContactResponse response = {particle.w, particle.w};
     vec3 reference = v3_from_v4(particle);
     if (cluster != NONE) {
         const Cluster body = LOAD(clusters, cluster);
@@ -207,20 +208,20 @@ FUNCTION Answer answer_of(VIEW_COMMA uint i, uint cluster, vec4 particle, vec3 n
         reference = v3_from_v4(centre);
         const vec3 arm = v3_cross(v3_sub(v3_from_v4(particle), reference), normal);
         const vec3 local = rotate_back(rotation, arm);
-        const float turning = v3_dot(local, symmetric_times(body.inverse_diagonal, body.inverse_rest, local));
-        answer.resists = max_f32(centre.w, 1.0f) * (1.0f / body.mass + turning);
+        const float turning = v3_dot(local, symmetric_times(body.inverse_diagonal, body.inverse_offdiagonal, local));
+        response.inverse_effective_mass = max_f32(centre.w, 1.0f) * (1.0f / body.mass + turning);
     }
     const float factor = stack_factor(VIEW_HERE_COMMA i, reference);
-    answer.moves *= factor;
-    answer.resists *= factor;
-    return answer;
+    response.inverse_mass *= factor;
+    response.inverse_effective_mass *= factor;
+    return response;
 }
 
 // Adds what contacts did to a particle of a rigid body, and how many they were.
-FUNCTION void add_push(VIEW_COMMA uint i, vec3 push, float contacts)
+FUNCTION void add_correction(VIEW_COMMA uint i, vec3 correction, float contacts)
 {
-    const vec4 before = LOAD(pushes, i);
-    STORE(pushes, i, v4_from_v3(v3_add(v3_from_v4(before), push), before.w + contacts));
+    const vec4 before = LOAD(corrections, i);
+    STORE(corrections, i, v4_from_v3(v3_add(v3_from_v4(before), correction), before.w + contacts));
 }
 
 // ---- The step's beginning ----------------------------------------------------------------------------------
@@ -282,17 +283,17 @@ KERNEL(predict_clusters)
     motion.start_rotation = rotation;
     motion.start_centre = v3_add_scaled(v3_from_v4(LOAD(cluster_centres, i)), v3_from_v4(offsets), 1.0f / offsets.w);
     motion.velocity = v3_scale(v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 1u)), 1.0f / offsets.w);
-    motion.momentum = v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 2u));
+    motion.angular_momentum = v3_from_v4(sum_of_chunks(VIEW_HERE_COMMA cluster, 2u));
     motion.asleep = 0u;
 
-    const vec3 spin = inverse_inertia_times(cluster, rotation, motion.momentum);
-    const vec4 half_way = turn_by(rotation, v3_scale(spin, 0.5f * dt));
-    motion.spin = inverse_inertia_times(cluster, half_way, motion.momentum);
-    motion.aim_rotation = turn_by(rotation, v3_scale(motion.spin, dt));
-    motion.aim_centre = v3_add_scaled(motion.start_centre, motion.velocity, dt);
+    const vec3 angular_velocity = inverse_inertia_times(cluster, rotation, motion.angular_momentum);
+    const vec4 half_way = quat_integrate(rotation, v3_scale(angular_velocity, 0.5f * dt));
+    motion.angular_velocity = inverse_inertia_times(cluster, half_way, motion.angular_momentum);
+    motion.predicted_rotation = quat_integrate(rotation, v3_scale(motion.angular_velocity, dt));
+    motion.predicted_centre = v3_add_scaled(motion.start_centre, motion.velocity, dt);
     STORE(motions, i, motion);
-    STORE(cluster_centres, i, v4_from_v3(motion.aim_centre, 1.0f));
-    STORE(cluster_rotations, i, motion.aim_rotation);
+    STORE(cluster_centres, i, v4_from_v3(motion.predicted_centre, 1.0f));
+    STORE(cluster_rotations, i, motion.predicted_rotation);
 }
 
 FUNCTION vec3 place_of_entry(VIEW_COMMA uint entry, uint cluster)

@@ -15,41 +15,43 @@
 #include "particle/neighbours.h"
 #include "rigid/bodies.h"
 
-// Of a particle's contacts: the sum of n n^T / softness (kg; diagonal xx, yy, zz and rest xy, xz, yz) and their number.
-STRUCT(Spread)
+// Of a particle's contacts: the sum of n n^T * effective mass (kg; diagonal xx, yy, zz and rest xy, xz, yz) and their
+// number.
+STRUCT(ContactMatrix)
 {
     vec3 diagonal;
     float contacts;
-    vec3 rest;
+    vec3 offdiagonal;
     float unused;
 };
 
 // Adds particle i's contact with j, if they touch.
-FUNCTION Spread add_contact(VIEW_COMMA Spread spread, uint i, uint j, vec4 here, uint own_cluster)
+FUNCTION ContactMatrix add_contact(VIEW_COMMA ContactMatrix contact_matrix, uint i, uint j, vec4 here, uint own_cluster)
 {
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
     const float reach = pair_reach(VIEW_HERE_COMMA LOAD(phases, i), LOAD(phases, j));
     const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
     if (contact.w <= 0.0f) {
-        return spread;
+        return contact_matrix;
     }
     const Cluster cluster = LOAD(clusters, own_cluster);
     const vec4 rotation = LOAD(cluster_rotations, own_cluster);
     const vec3 n = v3_from_v4(contact);
     const vec3 arm = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(cluster_centres, own_cluster)));
     const vec3 turning = rotate_back(rotation, v3_cross(arm, n));
-    const float turns = v3_dot(turning, symmetric_times(cluster.inverse_diagonal, cluster.inverse_rest, turning));
+    const float turns =
+        v3_dot(turning, symmetric_times(cluster.inverse_diagonal, cluster.inverse_offdiagonal, turning));
     const vec3 scaled = v3_scale(n, 1.0f / (1.0f / cluster.mass + turns));
-    spread.diagonal = v3_add(spread.diagonal, v3_mul(n, scaled));
-    spread.rest = v3_add(spread.rest, v3(n.x * scaled.y, n.x * scaled.z, n.y * scaled.z));
-    spread.contacts += 1.0f;
-    return spread;
+    contact_matrix.diagonal = v3_add(contact_matrix.diagonal, v3_mul(n, scaled));
+    contact_matrix.offdiagonal = v3_add(contact_matrix.offdiagonal, v3(n.x * scaled.y, n.x * scaled.z, n.y * scaled.z));
+    contact_matrix.contacts += 1.0f;
+    return contact_matrix;
 }
 
-FUNCTION void store_spread(VIEW_COMMA uint i, Spread spread)
+FUNCTION void store_contact_matrix(VIEW_COMMA uint i, ContactMatrix contact_matrix)
 {
-    STORE(contact_diagonals, i, v4_from_v3(spread.diagonal, spread.contacts));
-    STORE(contact_offdiagonals, i, v4_from_v3(spread.rest, 0.0f));
+    STORE(contact_diagonals, i, v4_from_v3(contact_matrix.diagonal, contact_matrix.contacts));
+    STORE(contact_offdiagonals, i, v4_from_v3(contact_matrix.offdiagonal, 0.0f));
 }
 
 // Contacts of a rigid body's particles at the beginning of the iterations.
@@ -64,15 +66,15 @@ KERNEL(count_contacts)
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const float longest = longest_reach(VIEW_HERE);
-    Spread spread = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
+    ContactMatrix contact_matrix = {v3(0.0f, 0.0f, 0.0f), 0.0f, v3(0.0f, 0.0f, 0.0f), 0.0f};
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
         if (v3_dot(offset, offset) < longest * longest && can_touch(phase, LOAD(phases, j))) {
-            spread = add_contact(VIEW_HERE_COMMA spread, i, j, here, cluster);
+            contact_matrix = add_contact(VIEW_HERE_COMMA contact_matrix, i, j, here, cluster);
         }
     }
-    store_spread(VIEW_HERE_COMMA i, spread);
+    store_contact_matrix(VIEW_HERE_COMMA i, contact_matrix);
 }
 
 // ---- Matrices ----------------------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ KERNEL(count_cluster_contacts)
     }
     const vec4 centre = LOAD(cluster_centres, i);
     const Rows zero = rows(v3(0.0f, 0.0f, 0.0f), v3(0.0f, 0.0f, 0.0f), v3(0.0f, 0.0f, 0.0f));
-    Rows moving = zero;  // sums of J J^T / softness: of the normals
+    Rows moving = zero;  // sums of J J^T * effective mass: of the normals
     Rows turning = zero; // of their moments and the normals
     Rows turned = zero;  // of their moments
     float contacts = 0.0f;
@@ -157,10 +159,11 @@ KERNEL(count_cluster_contacts)
         if (own.w > 0.0f) {
             const vec4 rest = LOAD(contact_offdiagonals, slot);
             const vec3 arm = v3_sub(v3_from_v4(LOAD(contact_points, slot)), v3_from_v4(centre));
-            const Rows spread = rows(v3(own.x, rest.x, rest.y), v3(rest.x, own.y, rest.z), v3(rest.y, rest.z, own.z));
-            const Rows moments = crossed(arm, spread);
+            const Rows contact_matrix =
+                rows(v3(own.x, rest.x, rest.y), v3(rest.x, own.y, rest.z), v3(rest.y, rest.z, own.z));
+            const Rows moments = crossed(arm, contact_matrix);
             contacts += own.w;
-            moving = rows_add(moving, spread);
+            moving = rows_add(moving, contact_matrix);
             turning = rows_add(turning, moments);
             turned = rows_add(turned, crossed(arm, transposed(moments)));
         }

@@ -27,7 +27,7 @@ KERNEL(creep_entries)
         const float share = min_f32(cluster.creep * PARAMETER(time_step), 1.0f) * (1.0f - cluster.yield / size);
         STORE(entry_rests, i, v4_from_v3(v3_add_scaled(v3_from_v4(rest), deformation, share), rest.w));
     }
-    if (v3_length(v3_sub(now, v3_from_v4(LOAD(entry_shapes, i)))) > cluster.limit) {
+    if (v3_length(v3_sub(now, v3_from_v4(LOAD(entry_initial_rests, i)))) > cluster.limit) {
         STORE(member_fields, member * MEMBER_FACES, v4(0.0f, 0.0f, 0.0f, NO_FIELD));
     }
 }

@@ -35,12 +35,12 @@ KERNEL(sum_members)
         }
         const vec4 rest = LOAD(entry_rests, e);
         const vec3 arm = v3_sub(v3_from_v4(LOAD(contact_points, slot)), centre);
-        const vec4 push = LOAD(pushes, slot);
+        const vec4 correction = LOAD(corrections, slot);
         if (rigid) {
-            const vec3 momentum = v3_scale(v3_from_v4(push), rest.w);
+            const vec3 momentum = v3_scale(v3_from_v4(correction), rest.w);
             const vec3 moment = v3_cross(arm, momentum);
             offsets = v4(offsets.x + momentum.x, offsets.y + momentum.y, offsets.z + momentum.z, offsets.w + rest.w);
-            x = v4(x.x + moment.x, x.y + moment.y, x.z + moment.z, x.w + push.w);
+            x = v4(x.x + moment.x, x.y + moment.y, x.z + moment.z, x.w + correction.w);
         } else {
             const vec3 offset = v3_scale(arm, rest.w);
             const vec3 start = v3_scale(v3_sub(v3_from_v4(LOAD(positions, slot)), centre), rest.w);
@@ -84,7 +84,7 @@ FUNCTION vec4 balanced_rotation(Cluster cluster, vec3 x, vec3 y, vec3 z, vec3 mo
         const float stretch = rest_trace / max_f32(trace, 1e-3f * rest_trace + 1e-30f);
         const vec3 lacking = inverse_inertia_times(cluster, q, v3_sub(wanted, present));
         const vec3 angle = v3_limit(v3_scale(lacking, stretch), 1.0f); // rad, far from the answer
-        q = turn_by(q, angle);
+        q = quat_integrate(q, angle);
         if (v3_dot(angle, angle) < ROTATION_TOLERANCE) {
             return q;
         }
@@ -97,7 +97,7 @@ FUNCTION vec4 balanced_rotation(Cluster cluster, vec3 x, vec3 y, vec3 z, vec3 mo
 // Moves rigid clusters by the pressure of liquids alone, before contacts are solved. What a liquid has given must
 // arrive whole, for the liquid has got the same with the other sign: the share that is taken of contacts which were not
 // counted (match_clusters) took a fifth off the pressure below a box, and it lay too deep.
-KERNEL(press_clusters)
+KERNEL(apply_fluid_pressure)
 {
     const Cluster cluster = LOAD(clusters, i);
     const vec4 offsets = sum_of_chunks(VIEW_HERE_COMMA cluster, 0u);
@@ -110,10 +110,10 @@ KERNEL(press_clusters)
     const vec3 angle = inverse_inertia_times(cluster, rotation, moment);
     const vec3 moved = v3_add_scaled(v3_from_v4(centre), v3_from_v4(offsets), 1.0f / offsets.w);
     STORE(cluster_centres, i, v4_from_v3(moved, centre.w));
-    STORE(cluster_rotations, i, turn_by(rotation, v3_limit(angle, TURN_LIMIT)));
+    STORE(cluster_rotations, i, quat_integrate(rotation, v3_limit(angle, ROTATION_LIMIT)));
 }
 
-// Moves rigid clusters by what pushed their particles and out of shapes, fits soft ones to their particles.
+// Moves rigid clusters by what pushed their particles and out of colliders, fits soft ones to their particles.
 KERNEL(match_clusters)
 {
     const Cluster cluster = LOAD(clusters, i);
@@ -130,9 +130,9 @@ KERNEL(match_clusters)
         const vec4 counted = LOAD(cluster_origins, i);
         const float share = min_f32(counted.w / max_f32(x.w, 1.0f), 1.0f);
         const vec3 angle = v3_scale(inverse_inertia_times(cluster, rotation, v3_from_v4(x)), share);
-        Pose pose = {turn_by(rotation, v3_limit(angle, TURN_LIMIT)), v3_add_scaled(v3_from_v4(centre), mean, share),
-                     0.0f};
-        pose = leave_shapes(VIEW_HERE_COMMA cluster, i, pose);
+        Pose pose = {quat_integrate(rotation, v3_limit(angle, ROTATION_LIMIT)),
+                     v3_add_scaled(v3_from_v4(centre), mean, share), 0.0f};
+        pose = solve_rigid_contacts(VIEW_HERE_COMMA cluster, i, pose);
         STORE(cluster_centres, i, v4_from_v3(pose.centre, centre.w / share));
         STORE(cluster_origins, i, v4_from_v3(v3_from_v4(counted), max_f32(counted.w, x.w)));
         STORE(cluster_rotations, i, pose.rotation);
@@ -157,7 +157,7 @@ KERNEL(match_clusters)
 }
 
 // Moves members to their places (UPP eq. 15): the mean over the clusters they are in, which share their mass equally,
-// so that momentum is conserved. Pushes have been heeded and are cleared.
+// so that momentum is conserved. Corrections have been applied and are cleared.
 KERNEL(match_members)
 {
     const uint slot = LOAD(handle_slots, i);
@@ -176,12 +176,12 @@ KERNEL(match_members)
         const uint entry = LOAD(member_entries, k);
         const uint cluster = LOAD(entry_clusters, entry);
         const vec3 place = place_of_entry(VIEW_HERE_COMMA entry, cluster);
-        delta = v3_add_scaled(delta, v3_sub(place, v3_from_v4(particle)), LOAD(clusters, cluster).pull);
+        delta = v3_add_scaled(delta, v3_sub(place, v3_from_v4(particle)), LOAD(clusters, cluster).stiffness);
     }
     delta = v3_mul(v3_scale(delta, 1.0f / F32(end - begin)), PARAMETER(motion_mask));
     const vec3 moved = v3_add(v3_from_v4(particle), delta);
     STORE(contact_points, slot, v4_from_v3(moved, particle.w));
-    STORE(pushes, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+    STORE(corrections, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
     if (PARAMETER(stabilizing) != 0u) { // the candidate goes along: the correction becomes no velocity
         const vec4 candidate = LOAD(predicted, slot);
         STORE(predicted, slot, v4_from_v3(v3_add(v3_from_v4(candidate), delta), candidate.w));
@@ -204,22 +204,22 @@ KERNEL(finish_clusters)
     Motion motion = LOAD(motions, i);
 
     const float shifted = v3_length(v3_sub(v3_from_v4(centre), motion.start_centre));
-    const float turned = v3_length(angle_between(motion.start_rotation, rotation)) * cluster.radius;
+    const float turned = v3_length(quat_difference(motion.start_rotation, rotation)) * cluster.radius;
     if (shifted + turned < PARAMETER(sleep_distance)) {
         motion.asleep = 1u;
         motion.velocity = v3(0.0f, 0.0f, 0.0f);
-        motion.momentum = v3(0.0f, 0.0f, 0.0f);
-        motion.spin = v3(0.0f, 0.0f, 0.0f);
+        motion.angular_momentum = v3(0.0f, 0.0f, 0.0f);
+        motion.angular_velocity = v3(0.0f, 0.0f, 0.0f);
         STORE(cluster_centres, i, v4_from_v3(motion.start_centre, centre.w));
         STORE(cluster_rotations, i, motion.start_rotation);
         STORE(motions, i, motion);
         return;
     }
-    const vec3 pushed = v3_scale(v3_sub(v3_from_v4(centre), motion.aim_centre), 1.0f / dt);
-    const vec3 twisted = v3_scale(angle_between(motion.aim_rotation, rotation), 1.0f / dt);
+    const vec3 pushed = v3_scale(v3_sub(v3_from_v4(centre), motion.predicted_centre), 1.0f / dt);
+    const vec3 twisted = v3_scale(quat_difference(motion.predicted_rotation, rotation), 1.0f / dt);
     motion.velocity = v3_add(motion.velocity, v3_limit(pushed, PARAMETER(max_velocity_change)));
-    motion.momentum = v3_add(motion.momentum, inertia_times(cluster, rotation, twisted));
-    motion.spin = inverse_inertia_times(cluster, rotation, motion.momentum);
+    motion.angular_momentum = v3_add(motion.angular_momentum, inertia_times(cluster, rotation, twisted));
+    motion.angular_velocity = inverse_inertia_times(cluster, rotation, motion.angular_momentum);
     STORE(motions, i, motion);
 }
 

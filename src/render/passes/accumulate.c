@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // accumulate.c - adds each sample to the sum of them; the first one overwrites it. A picture of one sample needs no sum
 // (tonemap.c), unless its layers are asked for.
-#include "render/passes/finish.h"
+#include "render/passes/antialias.h"
 
 enum { FIRST, NEXT };
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// far_glass.c - the far sides of glass, over the scene (passes/panes.c): the liquid in front of them refracts both.
-#include "render/passes/panes.h"
+// far_glass.c - the far sides of glass, over the scene (passes/glass_common.c): the liquid in front of them refracts
+// both.
+#include "render/passes/glass_common.h"
 
 static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    return panes_create(renderer, state, false);
+    return glass_pipelines_create(renderer, state, false);
 }
 
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
-    return panes_record(renderer, state, &renderer->images[RESOURCE_scene_color], commands);
+    return glass_pipelines_record(renderer, state, &renderer->images[RESOURCE_scene_color], commands);
 }
 
 const Pass far_glass_pass = {
-    .state_bytes = sizeof(Panes), .create = create, .record = record, .destroy = panes_destroy};
+    .state_bytes = sizeof(GlassPipelines), .create = create, .record = record, .destroy = glass_pipelines_destroy};

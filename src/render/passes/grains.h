@@ -5,6 +5,6 @@
 
 #include "render/renderer.h"
 
-enum { GRAINS_LIST, GRAINS_LIST_ALL, GRAINS_MAP, GRAINS_NEAREST }; // and those of nearest.h
+enum { GRAINS_LIST, GRAINS_LIST_ALL, GRAINS_MAP, GRAINS_DEPTH_SPLAT }; // and those of depth_splat.h
 
 #endif

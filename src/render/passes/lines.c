@@ -2,7 +2,7 @@
 // lines.c - colliders and meshes as wire frames: those that look so, and all colliders in the colliders view.
 #include "passes/lines.h"
 #include "render/renderer.h"
-#include "render/shape_mesh.h"
+#include "render/primitive_mesh.h"
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -23,9 +23,9 @@ typedef struct LinesPass {
 
 // ---- Wire frames -------------------------------------------------------------------------------------------
 
-enum { CIRCLE_SEGMENTS = 64, GRID_LINES = 17, SHAPE_LINES_MAX = 12 * CIRCLE_SEGMENTS };
+enum { CIRCLE_SEGMENTS = 64, GRID_LINES = 17, COLLIDER_LINES_MAX = 12 * CIRCLE_SEGMENTS };
 
-// Lines of one shape; `end` is where the next one goes.
+// Lines of one collider; `end` is where the next one goes.
 typedef struct Pen {
     Line *end, *limit;
     MoteTransform pose;
@@ -138,20 +138,20 @@ static void draw_plane(Pen *pen, const MoteCamera *camera)
     draw(pen, vector(x0, 0, z0), vector(x0, 0.5f * step, z0));
 }
 
-static void draw_shape(Pen *pen, const MoteShape *shape, const MoteCamera *camera)
+static void draw_collider(Pen *pen, const MoteCollider *collider, const MoteCamera *camera)
 {
-    switch (shape->kind) {
-    case MOTE_SHAPE_PLANE:
+    switch (collider->kind) {
+    case MOTE_COLLIDER_PLANE:
         draw_plane(pen, camera);
         break;
-    case MOTE_SHAPE_BOX:
-        draw_box(pen, shape->half_size);
+    case MOTE_COLLIDER_BOX:
+        draw_box(pen, collider->half_size);
         break;
-    case MOTE_SHAPE_SPHERE:
-        draw_capsule(pen, shape->radius, 0.0f);
+    case MOTE_COLLIDER_SPHERE:
+        draw_capsule(pen, collider->radius, 0.0f);
         break;
-    case MOTE_SHAPE_CAPSULE:
-        draw_capsule(pen, shape->radius, shape->half_size.y);
+    case MOTE_COLLIDER_CAPSULE:
+        draw_capsule(pen, collider->radius, collider->half_size.y);
         break;
     default:
         break;
@@ -168,30 +168,30 @@ static bool is_drawn(const Frame *frame, uint32_t look)
 
 // In the finished picture a wire has its material's colour, whatever the exposure. In the colliders view containers
 // and solids are told apart.
-static vec4 wire_color(const Frame *frame, const MoteRenderShape *shape)
+static vec4 wire_color(const Frame *frame, const MoteRenderCollider *collider)
 {
     if (frame->view == VIEW_colliders) {
-        return shape->shape.inside_out ? (vec4){1.0f, 0.5f, 0.08f, 1.0f} : (vec4){0.3f, 1.0f, 0.35f, 1.0f};
+        return collider->collider.inside_out ? (vec4){1.0f, 0.5f, 0.08f, 1.0f} : (vec4){0.3f, 1.0f, 0.35f, 1.0f};
     }
     const uint32_t last = frame->scene->material_count - 1;
-    const MoteVec3 color = frame->scene->materials[shape->material < last ? shape->material : last].color;
+    const MoteVec3 color = frame->scene->materials[collider->material < last ? collider->material : last].color;
     const float scale = frame->view == VIEW_liquid ? 1.0f / frame->constants.exposure : 1.0f;
     return (vec4){scale * color.x, scale * color.y, scale * color.z, 1.0f};
 }
 
-static MoteResult draw_shapes(MoteRenderer *renderer, LinesPass *pass)
+static MoteResult draw_colliders(MoteRenderer *renderer, LinesPass *pass)
 {
     const Frame *frame = &renderer->frame;
     const MoteRenderScene *scene = frame->scene;
     pass->count = 0;
     uint32_t drawn = 0;
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        drawn += is_drawn(frame, scene->shapes[i].look);
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        drawn += is_drawn(frame, scene->colliders[i].look);
     }
     if (drawn == 0) {
         return MOTE_OK;
     }
-    const size_t capacity = (size_t)drawn * SHAPE_LINES_MAX;
+    const size_t capacity = (size_t)drawn * COLLIDER_LINES_MAX;
     const MoteResult result =
         buffer_reserve(&renderer->device, "lines", BUFFER_UPLOAD, capacity * sizeof(Line), &pass->buffer);
     if (result != MOTE_OK) {
@@ -199,12 +199,12 @@ static MoteResult draw_shapes(MoteRenderer *renderer, LinesPass *pass)
     }
     Line *const begin = pass->buffer.mapped;
     Pen pen = {.end = begin, .limit = begin + capacity};
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        const MoteRenderShape *shape = &scene->shapes[i];
-        if (is_drawn(frame, shape->look)) {
-            pen.pose = shape->shape.to;
-            pen.color = wire_color(frame, shape);
-            draw_shape(&pen, &shape->shape, &scene->camera);
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        const MoteRenderCollider *collider = &scene->colliders[i];
+        if (is_drawn(frame, collider->look)) {
+            pen.pose = collider->collider.to;
+            pen.color = wire_color(frame, collider);
+            draw_collider(&pen, &collider->collider, &scene->camera);
         }
     }
     pass->count = (uint32_t)(pen.end - begin);
@@ -250,7 +250,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
 {
     LinesPass *pass = state;
     if (renderer->frame.sample == 0) {
-        const MoteResult result = draw_shapes(renderer, pass);
+        const MoteResult result = draw_colliders(renderer, pass);
         if (result != MOTE_OK) {
             return result;
         }

@@ -75,21 +75,21 @@ static MoteResult create(MoteRenderer *renderer, void *state)
     return create_pipelines(renderer, state, mote_renderer_multisampling(renderer, USUAL_SAMPLES));
 }
 
-static bool is_solid(const MoteRenderShape *shape)
+static bool is_solid(const MoteRenderCollider *collider)
 {
-    return shape->look == MOTE_LOOK_SOLID && shape->shape.kind != MOTE_SHAPE_PLANE;
+    return collider->look == MOTE_LOOK_SOLID && collider->collider.kind != MOTE_COLLIDER_PLANE;
 }
 
 static void draw_plane(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands,
-                       const MoteRenderShape *plane)
+                       const MoteRenderCollider *plane)
 {
     const MoteRenderScene *scene = renderer->frame.scene;
-    const Shape shape = shape_instance(plane, scene->camera.target, 0.0f);
-    MoteVec3 n = shape_normal(&shape, &(ShapeVertex){.normal = {0.0f, 1.0f, 0.0f, 0.0f}});
-    if (plane->shape.inside_out) {
+    const Collider collider = collider_instance(plane, scene->camera.target, 0.0f);
+    MoteVec3 n = collider_normal(&collider, &(PrimitiveVertex){.normal = {0.0f, 1.0f, 0.0f, 0.0f}});
+    if (plane->collider.inside_out) {
         n = (MoteVec3){-n.x, -n.y, -n.z};
     }
-    const vec4 p = shape.position;
+    const vec4 p = collider.position;
     const uint32_t last = scene->material_count - 1;
     const MoteRenderMaterial *m = &scene->materials[plane->material < last ? plane->material : last];
     const PlanePush push = {.plane = {n.x, n.y, n.z, -(n.x * p.x + n.y * p.y + n.z * p.z)},
@@ -111,12 +111,12 @@ static void light_bodies(MoteRenderer *renderer, const ScenePass *pass, VkComman
 static void draw_solids(MoteRenderer *renderer, const ScenePass *pass, VkCommandBuffer commands)
 {
     const MoteRenderScene *scene = renderer->frame.scene;
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        const MoteShape *shape = &scene->shapes[i].shape;
-        if (is_solid(&scene->shapes[i])) {
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        const MoteCollider *collider = &scene->colliders[i].collider;
+        if (is_solid(&scene->colliders[i])) {
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
-                      pass->pipelines[shape->inside_out ? CONTAINER : SOLID], NULL, 0);
-            shape_buffers_draw(commands, &renderer->shapes, shape->kind, i);
+                      pass->pipelines[collider->inside_out ? CONTAINER : SOLID], NULL, 0);
+            primitive_buffers_draw(commands, &renderer->colliders, collider->kind, i);
         }
     }
 }
@@ -130,9 +130,9 @@ static void draw_backdrop(MoteRenderer *renderer, const ScenePass *pass, VkComma
         pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[GROUND], &push, sizeof push);
         vkCmdDraw(commands, 3, 1, 0, 0);
     }
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        if (scene->shapes[i].look == MOTE_LOOK_SOLID && scene->shapes[i].shape.kind == MOTE_SHAPE_PLANE) {
-            draw_plane(renderer, pass, commands, &scene->shapes[i]);
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        if (scene->colliders[i].look == MOTE_LOOK_SOLID && scene->colliders[i].collider.kind == MOTE_COLLIDER_PLANE) {
+            draw_plane(renderer, pass, commands, &scene->colliders[i]);
         }
     }
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipelines[SKY], NULL, 0);
@@ -146,13 +146,13 @@ static void set_constants(MoteRenderer *renderer)
     const MoteRenderScene *scene = renderer->frame.scene;
     const MoteVec3 grid = scene->ground.grid_color;
     SceneConstants c = {.grid_color = {grid.x, grid.y, grid.z, scene->ground.grid}};
-    for (uint32_t i = 0; i < scene->shape_count && c.blocker_count < BLOCKERS; i++) {
-        if (is_solid(&scene->shapes[i]) && !scene->shapes[i].shape.inside_out) {
-            const Shape shape = shape_instance(&scene->shapes[i], (MoteVec3){0}, 0.0f);
-            const vec4 h = shape.half_size, p = shape.position;
+    for (uint32_t i = 0; i < scene->collider_count && c.blocker_count < BLOCKERS; i++) {
+        if (is_solid(&scene->colliders[i]) && !scene->colliders[i].collider.inside_out) {
+            const Collider collider = collider_instance(&scene->colliders[i], (MoteVec3){0}, 0.0f);
+            const vec4 h = collider.half_size, p = collider.position;
             const float radius = sqrtf(h.x * h.x + h.y * h.y + h.z * h.z) + p.w + 1.5f * h.w;
             c.blocker_spheres[c.blocker_count] = (vec4){p.x, p.y, p.z, radius};
-            c.blockers[c.blocker_count++] = shape;
+            c.blockers[c.blocker_count++] = collider;
         }
     }
     pass_constants(renderer, &c, sizeof c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // shadow.c - the solids as the sun sees them. Glass lets light through, planes have no end: an infinite wall would put
-// out the sun. Also fills the buffers of all shapes, which later passes draw from.
+// out the sun. Also fills the buffers of all colliders, which later passes draw from.
 #include "render/renderer.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct ShadowPass {
 static MoteResult create(MoteRenderer *renderer, void *state)
 {
     ShadowPass *pass = state;
-    MoteResult result = shape_buffers_create(&renderer->device, &renderer->shapes);
+    MoteResult result = primitive_buffers_create(&renderer->device, &renderer->colliders);
     GraphicsPipeline solid = {.vertex = "shadow.vert",
                               .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
                               .cull = VK_CULL_MODE_BACK_BIT,
@@ -38,9 +38,9 @@ static MoteResult create(MoteRenderer *renderer, void *state)
     return result == MOTE_OK ? pipeline_create_graphics(renderer, &solid, &pass->grains) : result;
 }
 
-static bool casts_shadow(const MoteRenderShape *shape)
+static bool casts_shadow(const MoteRenderCollider *collider)
 {
-    return shape->look == MOTE_LOOK_SOLID && shape->shape.kind != MOTE_SHAPE_PLANE;
+    return collider->look == MOTE_LOOK_SOLID && collider->collider.kind != MOTE_COLLIDER_PLANE;
 }
 
 // ---- What of the sun's maps is in use, so that lookups elsewhere end early ----
@@ -68,21 +68,21 @@ static vec4 rectangle_of(const FrameConstants *c, MoteVec3 p, float radius)
 }
 
 // Of a box, sphere or capsule: its corners, and its radius around each.
-static vec4 rectangle_of_shape(const FrameConstants *c, const MoteRenderShape *shape)
+static vec4 rectangle_of_collider(const FrameConstants *c, const MoteRenderCollider *collider)
 {
-    const Shape placed = shape_instance(shape, (MoteVec3){0}, 0.0f);
+    const Collider placed = collider_instance(collider, (MoteVec3){0}, 0.0f);
     vec4 rectangle = empty_rectangle;
     for (uint32_t i = 0; i < 8; i++) {
-        const ShapeVertex corner = {
+        const PrimitiveVertex corner = {
             .corner = {(i & 1u) != 0 ? 1.0f : -1.0f, (i & 2u) != 0 ? 1.0f : -1.0f, (i & 4u) != 0 ? 1.0f : -1.0f, 0.0f}};
-        rectangle = join(rectangle, rectangle_of(c, shape_point(&placed, &corner), placed.position.w));
+        rectangle = join(rectangle, rectangle_of(c, collider_point(&placed, &corner), placed.position.w));
     }
     return rectangle;
 }
 
 static vec4 rectangle_of_particles(const FrameConstants *c, const MoteRenderView *solver, float reach)
 {
-    const MoteVec3 low = solver->lowest, high = solver->highest;
+    const MoteVec3 low = solver->bounds_min, high = solver->bounds_max;
     vec4 rectangle = empty_rectangle;
     for (uint32_t i = 0; i < 8; i++) {
         const MoteVec3 corner = {(i & 1u) != 0 ? high.x : low.x, (i & 2u) != 0 ? high.y : low.y,
@@ -119,9 +119,9 @@ static void set_rectangles(MoteRenderer *renderer)
     for (uint32_t i = 0; i < SOLID_RECTS; i++) {
         c->solid_rects[i] = empty_rectangle;
     }
-    for (uint32_t i = 0; i < frame->scene->shape_count; i++) {
-        if (casts_shadow(&frame->scene->shapes[i])) {
-            add_solid(c, rectangle_of_shape(c, &frame->scene->shapes[i]));
+    for (uint32_t i = 0; i < frame->scene->collider_count; i++) {
+        if (casts_shadow(&frame->scene->colliders[i])) {
+            add_solid(c, rectangle_of_collider(c, &frame->scene->colliders[i]));
         }
     }
     for (uint32_t i = 0; i < frame->scene->instance_count; i++) {
@@ -161,23 +161,23 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     const ShadowPass *pass = state;
     const MoteRenderScene *scene = renderer->frame.scene;
     FrameConstants *constants = &renderer->frame.constants;
-    const MoteResult result = shape_buffers_fill(&renderer->device, &renderer->shapes, scene);
+    const MoteResult result = primitive_buffers_fill(&renderer->device, &renderer->colliders, scene);
     if (result != MOTE_OK) {
         return result;
     }
-    constants->shape_vertices = renderer->shapes.vertices.address;
-    constants->shapes = renderer->shapes.shapes.address;
+    constants->primitive_vertices = renderer->colliders.vertices.address;
+    constants->colliders = renderer->colliders.colliders.address;
     set_rectangles(renderer);
 
     const float farthest = 1.0f;
     pass_begin_rendering(commands,
                          &(RenderTargets){.depth = &renderer->images[RESOURCE_shadow_depth], .clear_depth = &farthest});
-    for (uint32_t i = 0; i < scene->shape_count; i++) {
-        const MoteShape *shape = &scene->shapes[i].shape;
-        if (casts_shadow(&scene->shapes[i])) {
+    for (uint32_t i = 0; i < scene->collider_count; i++) {
+        const MoteCollider *collider = &scene->colliders[i].collider;
+        if (casts_shadow(&scene->colliders[i])) {
             pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
-                      shape->inside_out ? pass->container : pass->solid, NULL, 0);
-            shape_buffers_draw(commands, &renderer->shapes, shape->kind, i);
+                      collider->inside_out ? pass->container : pass->solid, NULL, 0);
+            primitive_buffers_draw(commands, &renderer->colliders, collider->kind, i);
         }
     }
     draw_bodies(renderer, pass, commands);
@@ -192,7 +192,7 @@ static void destroy(MoteRenderer *renderer, void *state)
     for (uint32_t i = 0; i < sizeof pipelines / sizeof pipelines[0]; i++) {
         vkDestroyPipeline(renderer->device.handle, pipelines[i], NULL);
     }
-    shape_buffers_destroy(&renderer->device, &renderer->shapes);
+    primitive_buffers_destroy(&renderer->device, &renderer->colliders);
 }
 
 const Pass shadow_pass = {.state_bytes = sizeof(ShadowPass), .create = create, .record = record, .destroy = destroy};

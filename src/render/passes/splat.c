@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // splat.c - the nearest ellipsoid at every pixel, by whichever of two ways suits the device: an invocation a particle
 // with atomics (2 to 3 times faster on software devices), or a quad a particle, which GPUs are made for.
-#include "render/passes/nearest.h"
+#include "render/passes/depth_splat.h"
 
 typedef struct SplatPass {
-    Nearest compute;
+    DepthSplat compute;
     VkPipeline quads; // all at once
 } SplatPass;
 
@@ -24,7 +24,7 @@ static MoteResult create(MoteRenderer *renderer, void *state)
                                             VK_COMPARE_OP_GREATER_OR_EQUAL}; // ties: the last, as in compute
         return pipeline_create_graphics(renderer, &quads, &pass->quads);
     }
-    return nearest_create(renderer, "splat.comp", 0, &pass->compute);
+    return depth_splat_create(renderer, "splat.comp", 0, &pass->compute);
 }
 
 static void record_quads(MoteRenderer *renderer, SplatPass *pass, VkCommandBuffer commands)
@@ -53,8 +53,8 @@ static MoteResult record_compute(MoteRenderer *renderer, SplatPass *pass, VkComm
 {
     FrameConstants *constants = &renderer->frame.constants;
     const bool index = renderer->frame.needs_index;
-    const MoteResult result = nearest_record(renderer, &pass->compute, "splats", constants->particle_count, index,
-                                             &constants->splats, commands);
+    const MoteResult result = depth_splat_record(renderer, &pass->compute, "splats", constants->particle_count, index,
+                                                 &constants->splats, commands);
     if (result != MOTE_OK) {
         return result;
     }
@@ -83,7 +83,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
 static void destroy(MoteRenderer *renderer, void *state)
 {
     SplatPass *pass = state;
-    nearest_destroy(renderer, &pass->compute);
+    depth_splat_destroy(renderer, &pass->compute);
     vkDestroyPipeline(renderer->device.handle, pass->quads, NULL);
 }
 

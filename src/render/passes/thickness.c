@@ -15,7 +15,7 @@ static MoteResult create(MoteRenderer *renderer, void *state)
     return simple_pass_create(renderer, state, shaders, 2 * STEPS);
 }
 
-static uint32_t level_texels(const Picture *half, uint32_t level)
+static uint32_t level_texels(const DeviceImage *half, uint32_t level)
 {
     const uint32_t rounding = (1u << level) - 1u;
     return ((half->width + rounding) >> level) * ((half->height + rounding) >> level);
@@ -44,7 +44,7 @@ static MoteResult clear_sums(MoteRenderer *renderer, SimplePass *pass, VkCommand
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     SimplePass *pass = state;
-    const Picture *half = &renderer->images[RESOURCE_thickness];
+    const DeviceImage *half = &renderer->images[RESOURCE_thickness];
     const MoteResult result = clear_sums(renderer, pass, commands);
     if (result != MOTE_OK) {
         return result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tonemap.c - the mean of the samples through exposure, saturation and a filmic curve (shaders/render/tonemap.comp):
-// into `pixels`, or into `display` where the finish pass has edges to smooth.
+// into `pixels`, or into `display` where the antialias pass has edges to smooth.
 #include "passes/tonemap.h"
-#include "render/passes/finish.h"
+#include "render/passes/antialias.h"
 
 // Bits of a pipeline's number, and its specialisation. Few are used: each pipeline comes with its first use.
 enum { FILMIC = 1, ONE_SAMPLE = 2, FINISHED = 4 };

@@ -98,7 +98,7 @@ static MoteResult measure_particles(const Frame *frame, const MoteArray *array, 
 static Range measure_depth(const Frame *frame)
 {
     const FrameConstants *c = &frame->constants;
-    const MoteVec3 low = frame->solver.lowest, high = frame->solver.highest;
+    const MoteVec3 low = frame->solver.bounds_min, high = frame->solver.bounds_max;
     Range range = {INFINITY, -INFINITY};
     for (uint32_t corner = 0; corner < 8; corner++) {
         const float x = (corner & 1u) != 0 ? high.x : low.x, y = (corner & 2u) != 0 ? high.y : low.y;
