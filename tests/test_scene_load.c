@@ -644,6 +644,73 @@ static void test_locate(void **state)
     assert_string_equal(path, "a[2]...");
 }
 
+// ---- Names of the version before ---------------------------------------------------------------------------------
+
+#define FORMER_OVERRIDE "solver.support_ratio=1.8"
+#define FORMER_NAME     "support_ratio"
+#define FORMER_BESIDE   "{ \"solver\": { \"smoothing_radius_ratio\": 2, \"support_ratio\": 2 } }"
+#define FORMER_WRONG    "{ \"solver\": { \"support_ratio\": 9 } }"
+
+static void expect_notice(const MoteScene *scene, uint32_t i, const char *place, const char *name)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%sthis key is now called \"%s\"; its former name is accepted in this version only",
+             place, name);
+    assert_true(i < scene->notices.count && scene->notices.rows[i].warning);
+    assert_string_equal(scene->notices.rows[i].text, text);
+}
+
+static void test_former_keys_are_read_with_a_warning(void **state)
+{
+    (void)state;
+    static const char path[] = MOTE_SOURCE_DIR "/tests/former_keys.json";
+    static const struct {
+        const char *former, *name;
+    } rows[] = {
+        {.former = "3:9: solver.support_ratio", .name = "smoothing_radius_ratio"},
+        {.former = "4:9: solver.support_memory", .name = "gravity_warm_start"},
+        {.former = "5:9: solver.wall_density_weight", .name = "boundary_density_weight"},
+        {.former = "7:14: sky.image_turn", .name = "image_rotation"},
+    };
+    MoteScene *scene;
+    assert_int_equal(mote_scene_load(path, NULL, 0, &scene), MOTE_OK);
+    assert_int_equal(scene->notices.count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        char place[512];
+        snprintf(place, sizeof place, "%s:%s: ", path, rows[i].former);
+        expect_notice(scene, i, place, rows[i].name);
+    }
+    const MoteSettings *settings = SCENE_AT(&scene->values, solver, 0);
+    assert_true(settings->smoothing_radius_ratio == 1.75f && settings->boundary_density_weight == 0.5f);
+    assert_true(settings->gravity_warm_start == 0.5f && scene->track_count == 1);
+    assert_true(SCENE_AT(&scene->values, sky, 0)->image_rotation == 30.0f);
+
+    // A state fits both names' scenes.
+    MoteScene *renamed = load("{ \"solver\": { \"smoothing_radius_ratio\": 1.75, \"boundary_density_weight\": 0.5, "
+                              "\"gravity_warm_start\": { \"keyframes\": [[0, 0.5], [1, 0.25]] } }, "
+                              "\"fluids\": [{ \"size\": [1, 1, 1] }] }",
+                              NULL, 0);
+    assert_int_equal(renamed->notices.count, 0);
+    assert_true(renamed->hash == scene->hash);
+    mote_scene_destroy(renamed);
+    mote_scene_destroy(scene);
+}
+
+static void test_former_keys_in_overrides(void **state)
+{
+    (void)state;
+    const char *const overrides[] = {FORMER_OVERRIDE};
+    MoteScene *scene = load("{ \"solver\": { \"smoothing_radius_ratio\": 2 } }", overrides, 1);
+    assert_true(SCENE_AT(&scene->values, solver, 0)->smoothing_radius_ratio == 1.8f);
+    assert_int_equal(scene->notices.count, 1);
+    assert_non_null(strstr(scene->notices.rows[0].text, "--set " FORMER_OVERRIDE ": "));
+    mote_scene_destroy(scene);
+    fails(FORMER_BESIDE,
+          "@:1:44: solver." FORMER_NAME ": found the former name of \"smoothing_radius_ratio\" beside that "
+          "key, expected one of them");
+    fails(FORMER_WRONG, "@:1:13: solver.smoothing_radius_ratio: found 9, expected a number from 1.5 to 4");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -664,6 +731,8 @@ int main(void)
         cmocka_unit_test(test_malformed_scenes),
         cmocka_unit_test(test_scene_sizes),
         cmocka_unit_test(test_locate),
+        cmocka_unit_test(test_former_keys_are_read_with_a_warning),
+        cmocka_unit_test(test_former_keys_in_overrides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -446,6 +446,24 @@ static void older_states_are_read(void **state)
     }
 }
 
+// A state that was saved before arrays, channels and keys got the names they have now (FORMER_KEY, former_sections), of
+// a scene with all of them: it goes on bit for bit as it did then, on the portable kernels.
+static void states_with_former_names_are_read(void **state)
+{
+    (void)state;
+    Running running = {0};
+    expect_ok(mote_scene_load(MOTE_SOURCE_DIR "/tests/states/version_4.json", NULL, 0, &running.scene));
+    const MoteBackendOptions options = {.backend = "cpu", .portable = true};
+    expect_ok(mote_simulation_create(running.scene, &options, &running.simulation));
+    running.world = mote_simulation_world(running.simulation);
+    expect_ok(mote_simulation_load(running.simulation, MOTE_SOURCE_DIR "/tests/states/version_4.state"));
+    assert_int_equal(mote_simulation_frame(running.simulation), 12);
+    assert_true(fixture_hash(&running) == UINT64_C(0x8fc0c41886806676));
+    fixture_advance(&running, 5);
+    assert_true(fixture_hash(&running) == UINT64_C(0xcf1dfde0c7b578b3));
+    fixture_stop(&running);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +479,7 @@ int main(void)
         cmocka_unit_test(sections_that_do_not_fit_are_refused),
         cmocka_unit_test(states_of_other_scenes_are_refused),
         cmocka_unit_test(older_states_are_read),
+        cmocka_unit_test(states_with_former_names_are_read),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

@@ -2,7 +2,9 @@
 // validate.c - `mote validate`: loads scene files and says what is wrong with them.
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/warnings.h"
 #include "mote.h"
+#include "scene/scene.h"
 
 #include <stdio.h>
 
@@ -28,8 +30,13 @@ int command_validate(int argc, char **argv)
         MoteScene *scene = NULL;
         if (mote_scene_load(paths.items[i], NULL, 0, &scene) != MOTE_OK) {
             status = command_failed();
-        } else if (!quiet) {
-            printf("%s: valid\n", paths.items[i]);
+        } else {
+            for (uint32_t n = 0; n < scene->notices.count && !quiet; n++) {
+                warnings_print(&scene->notices.rows[n]);
+            }
+            if (!quiet) {
+                printf("%s: valid\n", paths.items[i]);
+            }
         }
         mote_scene_destroy(scene);
     }

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include <stdio.h>
 
-static void print_notice(const MoteNotice *notice)
+void warnings_print(const MoteNotice *notice)
 {
     fprintf(stderr, "mote: %s", notice->warning ? "warning: " : "");
     if (notice->time > 0.0) {
@@ -25,7 +25,7 @@ MoteResult warnings_report(Warnings *warnings, const MoteSimulation *simulation,
         }
         if (!warnings->quiet) {
             progress_clear(progress);
-            print_notice(notice);
+            warnings_print(notice);
         }
     }
     return MOTE_OK;

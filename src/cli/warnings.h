@@ -17,6 +17,8 @@ typedef struct Warnings {
     "Take warnings for errors: what begins inside something else, energy from nowhere, particles outside the scene's " \
     "bounds"
 
+// One of them, in a line of stderr.
+void warnings_print(const MoteNotice *notice);
 // Those that are new since the last call. The line of progress is cleared before.
 MoteResult warnings_report(Warnings *warnings, const MoteSimulation *simulation, Progress *progress);
 

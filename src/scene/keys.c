@@ -53,6 +53,16 @@ const SceneKey scene_keys[] = {
 };
 const uint32_t scene_key_count = sizeof scene_keys / sizeof scene_keys[0];
 
+#define FORMER_KEY(section, former, field)                                                                             \
+    _Static_assert(sizeof(((scene_type_##section *)0)->field) > 0, #section "." #field " is no key");
+#include "scene/keys.def"
+
+const SceneFormerKey scene_former_keys[] = {
+#define FORMER_KEY(section, former, field) {SCENE_SECTION_##section, #former, #field},
+#include "scene/keys.def"
+};
+const uint32_t scene_former_key_count = sizeof scene_former_keys / sizeof scene_former_keys[0];
+
 uint32_t scene_key_components(const SceneKey *key)
 {
     return key->type == SCENE_VEC3 ? 3 : 1;

@@ -20,6 +20,14 @@ void scene_key_store_string(const SceneKey *key, void *element, const char *stri
 // Reads the numbers back. Not for STRING, PATH and MESH.
 void scene_key_fetch(const SceneKey *key, const void *element, double *numbers);
 
+// Names that the version before had for keys.
+typedef struct SceneFormerKey {
+    SceneSection section;
+    const char *former, *name;
+} SceneFormerKey;
+extern const SceneFormerKey scene_former_keys[];
+extern const uint32_t scene_former_key_count;
+
 // The key of that name in a section, or NULL.
 const SceneKey *scene_key_find(SceneSection section, const char *name);
 

@@ -355,6 +355,7 @@ MoteResult mote_scene_load(const char *path, const char *const *overrides, uint3
         scene->path = copy_bytes(reader, path, strlen(path));
         if (parse(reader)) {
             scene_overrides_apply(reader, overrides, override_count);
+            scene_rename_former_keys(reader);
             read_scene(reader);
         }
         result = stop_check(); // then what was read may lack meshes
@@ -384,6 +385,7 @@ void mote_scene_destroy(MoteScene *scene)
     free(scene->tracks);
     scene_values_free(&scene->values);
     scene_meshes_free(scene);
+    notices_clear(&scene->notices);
     for (SceneText *text = scene->texts, *next; text != NULL; text = next) {
         next = text->next;
         free(text);

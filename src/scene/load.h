@@ -38,6 +38,9 @@ typedef struct SceneReader {
 // Adds "FILE:LINE:COLUMN: path: " and the rest; or "--set path=value: path: " where an override gave the value.
 void scene_report(SceneReader *reader, const ScenePath *path, ScenePlace place, const char *format, ...)
     MOTE_PRINTF(4, 5);
+// The beginning of such a line, in `text`; returns its length.
+size_t scene_describe_place(const SceneReader *reader, const ScenePath *path, ScenePlace place, char *text,
+                            size_t size);
 // Adds a line that has a beginning of its own.
 void scene_report_line(SceneReader *reader, const char *format, ...) MOTE_PRINTF(2, 3);
 // Whether an override gave this value, or one around it.
@@ -57,6 +60,13 @@ const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECT
 
 void scene_overrides_apply(SceneReader *reader, const char *const *texts, uint32_t count);
 void scene_overrides_free(SceneReader *reader);
+
+// ---- Names of the version before (load_former.c) ----
+
+// Gives keys that are in the JSON under a former name their present one, each with a warning among the scene's notices.
+void scene_rename_former_keys(SceneReader *reader);
+// Gives the keys of a section's JSON their former names back: states were saved under those.
+void scene_restore_former_keys(SceneSection section, json_t *value);
 
 // ---- Values and keyframes (load_values.c) ----
 

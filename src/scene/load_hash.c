@@ -60,6 +60,7 @@ static json_t *physics_of(const json_t *root)
         }
         json_t *value = json_deep_copy(given);
         drop_look((SceneSection)s, value);
+        scene_restore_former_keys((SceneSection)s, value); // states of the version before fit, too
         if (s == SCENE_SECTION_material) {
             drop_unchanged_materials(value);
             if (value != NULL && json_object_size(value) == 0) {

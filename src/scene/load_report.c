@@ -81,33 +81,37 @@ static const SceneOverride *maker_of(const SceneReader *reader, const ScenePath 
     return NULL;
 }
 
-void scene_report(SceneReader *reader, const ScenePath *path, ScenePlace place, const char *format, ...)
+size_t scene_describe_place(const SceneReader *reader, const ScenePath *path, ScenePlace place, char *text, size_t size)
 {
-    if (reader->errors >= ERRORS_TOLD) {
-        reader->errors++; // only counted: finding the position of each of a million errors would take hours
-        return;
-    }
     ScenePosition position = {1, 1};
     const SceneOverride *override = override_of(reader, path);
     if (override == NULL) {
         const uint32_t depth = locate_path(reader->text, reader->size, path, place == SCENE_AT_KEY, &position);
         override = depth < path->depth ? maker_of(reader, path, depth) : NULL;
     }
-    char line[LINE_SIZE];
-    int used;
     if (override != NULL) {
         const bool cut = strlen(override->text) > OVERRIDE_TEXT_LENGTH;
-        used = snprintf(line, sizeof line, "--set %.*s%s: ", OVERRIDE_TEXT_LENGTH, override->text, cut ? "..." : "");
+        snprintf(text, size, "--set %.*s%s: ", OVERRIDE_TEXT_LENGTH, override->text, cut ? "..." : "");
     } else {
-        used = snprintf(line, sizeof line, "%s:%zu:%zu: ", reader->file, position.line, position.column);
+        snprintf(text, size, "%s:%zu:%zu: ", reader->file, position.line, position.column);
     }
-    size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : strlen(line);
+    const size_t length = strlen(text);
     char path_text[PATH_TEXT_SIZE];
     path_print(path, path_text, sizeof path_text);
     if (path->depth > 0) {
-        snprintf(line + length, sizeof line - length, "%s: ", path_text);
-        length = strlen(line);
+        snprintf(text + length, size - length, "%s: ", path_text);
     }
+    return strlen(text);
+}
+
+void scene_report(SceneReader *reader, const ScenePath *path, ScenePlace place, const char *format, ...)
+{
+    if (reader->errors >= ERRORS_TOLD) {
+        reader->errors++; // only counted: finding the position of each of a million errors would take hours
+        return;
+    }
+    char line[LINE_SIZE];
+    const size_t length = scene_describe_place(reader, path, place, line, sizeof line);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line + length, sizeof line - length, format, arguments);

@@ -4,6 +4,7 @@
 #define MOTE_SCENE_H
 
 #include "mote_render.h"
+#include "scene/notices.h"
 
 #define SCENE_NAME_SIZE 64 // bytes of a material's or camera's name, the final zero included
 
@@ -258,6 +259,7 @@ struct MoteScene {
     SceneText *texts;         // what the values of PATH keys point to
     SceneMesh *meshes;        // what those of MESH keys name, each once
     SceneSequence *sequences; // what those of MESHES keys point to
+    Notices notices;          // warnings about the file
     uint64_t hash; // of the file's physics with its overrides applied: states remember which scene they belong to
 };
 

@@ -123,6 +123,17 @@ static json_t *schema_of_key(const SceneKey *key)
     return finish(schema, failed);
 }
 
+// Editors strike out what is deprecated.
+static json_t *schema_of_former_key(const SceneFormerKey *former)
+{
+    json_t *schema = schema_of_key(scene_key_find(former->section, former->name));
+    char description[SCENE_NAME_SIZE + 64];
+    snprintf(description, sizeof description, "Former name of %s, accepted in this version only", former->name);
+    const bool failed = json_object_set_new(schema, "description", json_string(description)) != 0 ||
+                        json_object_set_new(schema, "deprecated", json_true()) != 0;
+    return finish(schema, failed);
+}
+
 static json_t *schema_of_element(SceneSection section)
 {
     json_t *properties = json_object(), *required = json_array();
@@ -136,6 +147,11 @@ static json_t *schema_of_element(SceneSection section)
         if (key->animation == SCENE_REQUIRED) {
             failed |= json_array_append_new(required, json_string(key->name)) != 0;
         }
+    }
+    for (uint32_t i = 0; i < scene_former_key_count && !failed; i++) {
+        const SceneFormerKey *former = &scene_former_keys[i];
+        failed |= former->section == section &&
+                  json_object_set_new(properties, former->former, schema_of_former_key(former)) != 0;
     }
     json_t *schema =
         json_pack("{sssosb}", "type", "object", "properties", finish(properties, failed), "additionalProperties", 0);

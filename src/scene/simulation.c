@@ -209,6 +209,10 @@ MoteResult mote_simulation_create(const MoteScene *scene, const MoteBackendOptio
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", scene->path);
     }
     simulation->scene = scene;
+    for (uint32_t i = 0; i < scene->notices.count; i++) {
+        const MoteNotice *notice = &scene->notices.rows[i];
+        notices_add(&simulation->notices, notice->warning, notice->time, "%s", notice->text);
+    }
     MoteResult result = allocate(simulation);
     if (result == MOTE_OK) {
         result = populate(simulation, options);

@@ -209,7 +209,8 @@ typedef struct Reader {
     FILE *stream;
     uint64_t size, offset; // bytes
     bool has_next;         // `next` was read ahead
-    StateSection next;
+    StateSection next;     // under its present name
+    StateSection stored;   // as it is in the file
 } Reader;
 
 static MoteResult reader_open(Reader *reader, const char *path)
@@ -330,19 +331,40 @@ static MoteResult check_section(const Reader *reader, const StateSection *found,
 
 static MoteResult read_data(Reader *reader, const StateSection *section, void *data)
 {
+    const StateSection stored = reader->stored; // its checksum is of the name that it has in the file
     const MoteResult result = read_bytes(reader, data, section->size, section->name);
-    if (result == MOTE_OK && section->checksum != section_checksum(section, data)) {
+    if (result == MOTE_OK && stored.checksum != section_checksum(&stored, data)) {
         return mote_fail(MOTE_ERROR_INPUT, "%s: is damaged: the checksum of section \"%s\" does not match",
                          reader->path, section->name);
     }
     return result;
 }
 
+// What sections were called before the arrays and channels that they hold were renamed.
+static const struct {
+    const char *former, *name;
+} former_sections[] = {
+    {.former = "holds", .name = "contact_impulses"},
+    {.former = "hold_shapes", .name = "contact_impulse_colliders"},
+    {.former = CHANNEL_PREFIX "spin", .name = CHANNEL_PREFIX "angular_velocity"},
+    {.former = CHANNEL_PREFIX "support", .name = CHANNEL_PREFIX "gravity_warm_start"},
+};
+
 // The next section's header, which stays the next one until its data is read.
 static MoteResult peek_section(Reader *reader, const char *what)
 {
-    const MoteResult result = reader->has_next ? MOTE_OK : read_bytes(reader, &reader->next, sizeof reader->next, what);
+    if (reader->has_next) {
+        return MOTE_OK;
+    }
+    const MoteResult result = read_bytes(reader, &reader->stored, sizeof reader->stored, what);
     reader->has_next = result == MOTE_OK;
+    reader->next = reader->stored;
+    for (size_t i = 0; i < sizeof former_sections / sizeof former_sections[0]; i++) {
+        if (strncmp(reader->stored.name, former_sections[i].former, STATE_SECTION_NAME) == 0) {
+            memset(reader->next.name, 0, sizeof reader->next.name);
+            memcpy(reader->next.name, former_sections[i].name, strlen(former_sections[i].name));
+        }
+    }
     return result;
 }
 
