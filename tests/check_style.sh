@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Files stay short, C files are laid out as .clang-format says (where its version 14 is installed: other versions
-# disagree about details), all name the licence, and the README shows the example as it is. check_style.sh SOURCE_DIR [BINARY_DIR]
+# disagree about details), all name the licence, none uses a retired word, and the README shows the example as it is.
+# check_style.sh SOURCE_DIR [BINARY_DIR]
 # check_style.sh --licensed SOURCE_DIR prints the files that must name the licence.
 set -euo pipefail
 
@@ -16,6 +17,23 @@ licensed_files() {
             echo "$file"
         fi
     done < <(grep -E '(^|/)[^./]+$' <<<"$tracked")
+}
+
+# Whether none of the files on standard input uses a word of tests/retired_words.txt; each use is a line. What speaks of
+# former names on purpose says so in its line (FORMER_KEY, .former).
+uses_no_retired_words() {
+    local words where instead uses paths status=0
+    paths=$(cat)
+    while IFS=$'\t' read -r words where instead; do
+        if [[ $words == '' || $words == '#'* ]]; then
+            continue
+        fi
+        uses=$(grep -E -- "$where" <<<"$paths" | tr '\n' '\0' |
+            xargs -0 -r grep -nIwE -- "$words" /dev/null | grep -vE 'FORMER_|\.former = ') || continue
+        printf 'check_style: a retired word, say %s:\n%s\n' "$instead" "$uses" >&2
+        status=1
+    done <tests/retired_words.txt
+    return "$status"
 }
 
 if [[ $1 == --licensed ]]; then
@@ -51,6 +69,31 @@ while read -r file; do
     fi
 done < <(licensed_files)
 echo "$licensed tracked files are asked for their licence"
+
+# Retired words. The search is tried first on a file that has one of each kind: an identifier, a phrase, one of a folder.
+spoken=$(git ls-files 2>/dev/null | grep -E '\.(c|h|cpp|cu|cuh|def|comp|vert|frag|glsl|in|py|sh|cmake|txt|md|json)$|^tools/' |
+    grep -vE '^(tests/(retired_words\.txt|former_|states/|fuzz/|golden/)|docs/notes/|CHANGELOG\.md|scenes/schema\.json)') || spoken=
+if [[ -n $spoken ]]; then
+    trial=$(mktemp -d)
+    trap 'rm -rf "$trial"' EXIT
+    printf 'Mote%s view;\n' View >"$trial/identifier.c"
+    printf '// What a shape with %s does.\n' 'a mass' >"$trial/phrase.c"
+    printf '%s\n' 'const float good = smoothing_radius;' >"$trial/good.c"
+    for retired in identifier phrase; do
+        if uses_no_retired_words <<<"$trial/$retired.c" 2>/dev/null; then
+            echo "check_style: the retired word of $retired.c was not found: the search is broken" >&2
+            wrong=1
+        fi
+    done
+    if ! uses_no_retired_words <<<"$trial/good.c"; then
+        wrong=1
+    fi
+    if uses_no_retired_words <<<"$spoken"; then
+        echo "$(wc -l <<<"$spoken") files use no word of tests/retired_words.txt"
+    else
+        wrong=1
+    fi
+fi
 
 # What the README shows of C is the example that tests/check_install.sh compiles and runs, but for the licence line.
 shown=$(sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d')

@@ -173,4 +173,20 @@ static inline void run(MoteWorld *world, double seconds, double rate)
     expect_ok(mote_world_steps(world, (float)(1.0 / rate), (uint32_t)(seconds * rate + 0.5), NULL));
 }
 
+// The share of a ball of radius r that is under water which stood at `level` without it, in a pool of `area`: the
+// surface rises by what the ball displaces.
+static inline double share_under_water(double r, double bottom, double level, double area)
+{
+    const double pi = 3.14159265358979323846, volume = 4.0 / 3 * pi * r * r * r;
+    double low = 0.0, high = 1.0;
+    for (int n = 0; n < 50; n++) {
+        const double share = 0.5 * (low + high);
+        const double h = fmin(fmax(level + share * volume / area - bottom, 0.0), 2 * r);
+        const bool more = pi * h * h * (r - h / 3) > share * volume;
+        low = more ? share : low;
+        high = more ? high : share;
+    }
+    return low;
+}
+
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Dynamic colliders: rigid bodies that particles drive (DYV section 5.3).
 #define VULKAN_VALIDATE false // many steps
-#include "backends.h"
+#include "solid_fixture.h"
 
 #include <omp.h>
 
@@ -593,22 +593,6 @@ static MoteWorld *make_pool(const TestBackend *backend, float density, float *le
     return world;
 }
 
-// The share of a ball that is under water which stood at `level` without it, in a pool of `area`: the surface rises by
-// what the ball displaces.
-static double share_under_water(double bottom, double level, double area)
-{
-    const double r = BALL, volume = 4.0 / 3 * PI * r * r * r;
-    double low = 0.0, high = 1.0;
-    for (int n = 0; n < 50; n++) {
-        const double share = 0.5 * (low + high);
-        const double h = fmin(fmax(level + share * volume / area - bottom, 0.0), 2 * r);
-        const bool more = PI * h * h * (r - h / 3) > share * volume;
-        low = more ? share : low;
-        high = more ? high : share;
-    }
-    return low;
-}
-
 // A ball on a pool is carried by the water's force, its weight, and has its density's share under water. Where a step
 // takes long, only one that floats and one that sinks.
 static void floats_or_sinks(void **state)
@@ -628,7 +612,7 @@ static void floats_or_sinks(void **state)
             force += step >= 240 ? now.force.y / 180.0 : 0.0;
         }
         const double width = 0.05 * POOL, weight = read_collider(world, 1).mass * 9.81;
-        depths[k] = share_under_water(height - BALL, level, width * width);
+        depths[k] = share_under_water(BALL, height - BALL, level, width * width);
         print_message("density %4.0f: centre at %.3f m, %.2f of it under water, force %.1f N of weight %.1f N, fastest "
                       "%.2f m/s\n",
                       (double)densities[k], height, depths[k], force, weight, fastest);
