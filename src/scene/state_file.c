@@ -344,6 +344,7 @@ static MoteResult read_data(Reader *reader, const StateSection *section, void *d
 static const struct {
     const char *former, *name;
 } former_sections[] = {
+    {.former = "members", .name = "handles"}, // when particles that are in no body had none
     {.former = "holds", .name = "contact_impulses"},
     {.former = "hold_shapes", .name = "contact_impulse_colliders"},
     {.former = CHANNEL_PREFIX "spin", .name = CHANNEL_PREFIX "angular_velocity"},
@@ -412,12 +413,6 @@ static MoteResult read_channel(Reader *reader, uint32_t particles, ChannelSnapsh
     return result;
 }
 
-// Before there were handles of particles that are in no body, the section had another name.
-static bool is_older_name(const char *found, SavedArrayId id)
-{
-    return id == SAVED_handles && strncmp(found, "members", STATE_SECTION_NAME) == 0;
-}
-
 // Arrays that are empty are not in the file.
 static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t particles, WorldSnapshot *snapshot)
 {
@@ -430,14 +425,9 @@ static MoteResult read_arrays(Reader *reader, const MoteWorld *world, uint32_t p
         const SavedArrayInfo *info = &saved_array_infos[id];
         const uint64_t elements = info->attached ? particles : world_saved_elements(world, id, particles);
         result = peek_section(reader, info->name);
-        const bool older = result == MOTE_OK && is_older_name(reader->next.name, id);
-        const bool found =
-            older || (result == MOTE_OK && strncmp(reader->next.name, info->name, STATE_SECTION_NAME) == 0);
+        const bool found = result == MOTE_OK && strncmp(reader->next.name, info->name, STATE_SECTION_NAME) == 0;
         if (found || (result == MOTE_OK && elements > 0 && !info->attached)) {
-            StateSection expected = array_section(id, elements);
-            if (older) {
-                memcpy(expected.name, reader->next.name, sizeof expected.name);
-            }
+            const StateSection expected = array_section(id, elements);
             result = read_section(reader, &expected, &snapshot->arrays[id].data);
             snapshot->arrays[id].count = result == MOTE_OK ? expected.count : 0;
         }
