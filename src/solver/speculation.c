@@ -76,6 +76,9 @@ void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], 
     }
     counters[COUNTER_ABORTED] = counters[COUNTER_STEPS] = 0;
     world->backend->functions->upload(world->backend, world->view.counters, counters, COUNTER_ALL * sizeof *counters);
+    if (world->dead_slots > 0) {
+        LAUNCH(world, mark_removed); // the scan that was validated has left sums in them
+    }
 }
 
 // What the host speculated on in the last step, as it was.
