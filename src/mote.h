@@ -7,8 +7,8 @@
 // different threads.
 //
 // Structs that users fill come from a mote_default_*() and are valid as returned, arrays aside; change what matters.
-// What is read is copied to arrays of the caller. Memory shared with other interfaces and callbacks with device
-// pointers are in mote_interop.h, pictures in mote_render.h.
+// What is read is copied to arrays of the caller. Force fields, impulses and queries are in mote_forces.h, memory
+// shared with other interfaces and callbacks with device pointers in mote_interop.h, pictures in mote_render.h.
 #ifndef MOTE_H
 #define MOTE_H
 
@@ -47,25 +47,21 @@ typedef enum MoteResult {
 // What went wrong in this thread's last failed call: one or more lines, without a trailing newline.
 MOTE_API const char *mote_error_message(void);
 
-// Long calls of this thread ask `asks`, between two kernels or so, whether they are to end: loading scenes, making
-// fields, simulations and renderers, steps and frames, pictures of many samples. Once it says true they return
-// MOTE_ERROR_STOPPED, soon. It must be quick, and threads of Mote's own may ask it, too. NULL, as at first: nobody is
-// asked; calls that are to be done although it would say true need that. Of what was to be made nothing is there then.
-// mote_simulation_advance_frame leaves the simulation as it was before the call, or goes on to the frame's end where
-// that is near. A world stopped within mote_world_steps can only be destroyed. What a device is at cannot be stopped:
-// `asks` is asked every 50 ms then, and the call returns when the device is done. A program that is to end sooner than
-// a slow device may end itself within `asks`.
+// Long calls of this thread (loading, making fields, simulations and renderers, steps, frames, pictures) ask `asks`
+// between two kernels or so whether they are to end. Once it says true they return MOTE_ERROR_STOPPED, and of what was
+// to be made nothing is there. NULL, as at first: nobody is asked. `asks` must be quick; Mote's own threads may call
+// it. mote_simulation_advance_frame leaves the simulation as it was, or goes on to the frame's end where that is near;
+// a world stopped within mote_world_steps can only be destroyed. While a device works `asks` is asked every 50 ms, and
+// the call returns when the device is done; a program that is to end sooner may end itself within `asks`.
 typedef bool MoteStopCallback(void *context);
 MOTE_API void mote_stop_when(MoteStopCallback *asks, void *context);
 
 typedef struct MoteVec3 {
     float x, y, z;
 } MoteVec3;
-
 typedef struct MoteQuaternion {
     float x, y, z, w; // unit length; {0, 0, 0, 1} is no rotation
 } MoteQuaternion;
-
 typedef struct MoteTransform {
     MoteVec3 position;       // m
     MoteQuaternion rotation; // unit quaternion
@@ -410,8 +406,7 @@ MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteColl
 typedef struct MoteProbe {
     MoteVec3 normal;   // unit, the way out of the collider
     float distance;    // m, of the point from the collider's surface; negative where particles must not be
-    uint32_t collider; // the one that is nearest or deepest: its place among mote_world_collider_ids; MOTE_NONE: no
-                       // colliders
+    uint32_t collider; // the nearest or deepest, by its place in mote_world_collider_ids; MOTE_NONE: no colliders
 } MoteProbe;
 // How far each of `count` points is from the colliders where their `to` poses, or for those with a mass the last step,
 // put them. Beyond the band of a field its distance is that of the band.
@@ -440,8 +435,7 @@ MOTE_API MoteResult mote_world_set_group_material(MoteWorld *world, uint32_t gro
 
 // ---- Particles that make particles --------------------------------------------------------------------------
 
-// Every particle of a material makes others: a cloud rains, ice melts, a sponge drips. They are made on the device at
-// the end of steps.
+// Every particle of a material makes others, on the device, at the end of steps: a cloud rains, a sponge drips.
 typedef struct MoteSource {
     uint32_t material; // whose particles are sources
     uint32_t phase;    // MOTE_PHASE(kind, group) of what they make
@@ -533,118 +527,6 @@ typedef struct MoteSpringState {
 } MoteSpringState;
 // Fills at most `capacity` rows, in the order of adding.
 MOTE_API MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint32_t capacity);
-
-// ---- Force fields, impulses and queries --------------------------------------------------------------------
-
-// Which particles something is about. All zeros is every particle; what is pinned is never meant.
-typedef struct MoteParticleFilter {
-    uint32_t kinds;     // bit k: those of MoteParticleKind k; 0 is all
-    uint32_t materials; // bit j: those of material j, one of the first 32; 0 is all
-    bool one_group;     // only those of `group`
-    uint32_t group;
-    bool one_particle; // only the one with `id`
-    uint32_t id;
-} MoteParticleFilter;
-
-typedef enum MoteForceFieldKind {
-    MOTE_FORCE_FIELD_POINT,   // around its position: `strength` away from it
-    MOTE_FORCE_FIELD_RADIAL,  // around its local y axis: `strength` away from that, `swirl` around it
-    MOTE_FORCE_FIELD_BOX,     // inside half_size along its local axes: `strength` along `direction`
-    MOTE_FORCE_FIELD_UNIFORM, // the same everywhere
-} MoteForceFieldKind;
-
-// What `strength`, `swirl` and `angular` are. The first two last, the others act at once (mote_world_apply_impulse).
-typedef enum MoteForceMode {
-    MOTE_FORCE_MODE_ACCELERATION,    // m/s^2, whatever the mass
-    MOTE_FORCE_MODE_FORCE,           // N on each particle, and on a collider in all
-    MOTE_FORCE_MODE_IMPULSE,         // N s on each particle, and on a collider in all
-    MOTE_FORCE_MODE_VELOCITY_CHANGE, // m/s, whatever the mass
-} MoteForceMode;
-
-// How a field grows weaker with t, which is the distance from its centre or axis over `radius`; of a box, 1 at its
-// faces and 0 where it is `border` deep. Beyond t = 1 there is nothing.
-typedef enum MoteFalloff {
-    MOTE_FALLOFF_CONSTANT,       // as strong everywhere
-    MOTE_FALLOFF_LINEAR,         // 1 - t
-    MOTE_FALLOFF_QUADRATIC,      // (1 - t)^2
-    MOTE_FALLOFF_INVERSE_SQUARE, // of point and radial fields: r / (r^2 + softening^2)^1.5, where `strength` is that at
-                                 // 1 m without softening
-} MoteFalloff;
-
-// Several things at once, each of which may be 0. Zeros and mote_default_force_field() are a field that does nothing.
-typedef struct MoteForceField {
-    MoteForceFieldKind kind;
-    MoteForceMode mode;
-    MoteFalloff falloff;
-    MoteTransform pose; // a rotation of four zeros is none
-    MoteVec3 half_size; // m, of a box; y is also that of a radial field along its axis, 0 is endless
-    float radius;       // m, of point and radial fields; 0 is endless, of the same strength or inverse square
-    float border;       // m, of a box: where the falloff acts
-    float softening;    // m, of point and radial fields: nearer than that to the middle the pull fades to nothing
-    float strength;     // negative attracts; its unit is that of the mode
-    float swirl;        // counter-clockwise seen from the axis' tip; likewise
-    MoteVec3 direction; // of box and uniform fields; of any length, which multiplies
-    MoteVec3 angular;   // adds its cross product with the offset from the position: rad/s^2 and so on
-    MoteVec3 velocity;  // m/s, of what surrounds the particles,
-    float drag;         // 1/s, and the rate at which they take it on; of an impulse the share, 0 to 1, at once
-    MoteParticleFilter filter;
-    bool spares_colliders; // those that have a mass feel it otherwise, at points that stand for all of their volume
-} MoteForceField;
-MOTE_API MoteForceField mote_default_force_field(void);
-
-// Names a field of a world until it is removed, and never another one after that. {0, 0} names none.
-typedef struct MoteForceFieldId {
-    uint32_t index, generation;
-} MoteForceFieldId;
-
-// Fields last until they are removed, and act at the beginning of each step, before the speed limit, in the order of
-// adding; one that takes the place of one that was removed acts in its place. Their mode must be one that lasts.
-MOTE_API MoteResult mote_world_add_force_field(MoteWorld *world, const MoteForceField *field, MoteForceFieldId *out);
-MOTE_API MoteResult mote_world_set_force_field(MoteWorld *world, MoteForceFieldId id, const MoteForceField *field);
-MOTE_API MoteResult mote_world_remove_force_field(MoteWorld *world, MoteForceFieldId id);
-// The field as it was set; false, and nothing, if there is none of that name.
-MOTE_API bool mote_world_force_field(const MoteWorld *world, MoteForceFieldId id, MoteForceField *out);
-MOTE_API uint32_t mote_world_force_field_count(const MoteWorld *world);
-
-// Acts on velocities at once; the mode must be MOTE_FORCE_MODE_IMPULSE or _VELOCITY_CHANGE. `momentum`, which may be
-// NULL, is what it gave to all particles and colliders, kg m/s.
-MOTE_API MoteResult mote_world_apply_impulse(MoteWorld *world, const MoteForceField *impulse, MoteVec3 *momentum);
-
-// What particles have in sum: those of one body, by its group, or the one with an id, without reading all.
-typedef struct MoteParticleSums {
-    uint32_t count;            // of particles that pass the filter; of 0, all the rest is 0
-    uint32_t phase;            // of the only one; of several, 0
-    float mass;                // kg
-    MoteVec3 centre;           // m, of mass
-    MoteVec3 velocity;         // m/s, of that
-    MoteVec3 angular_momentum; // kg m^2/s, about it
-    float inertia[6];          // kg m^2, about it: xx, yy, zz, xy, xz, yz
-} MoteParticleSums;
-MOTE_API MoteResult mote_world_sum_particles(MoteWorld *world, const MoteParticleFilter *filter, MoteParticleSums *out);
-
-typedef struct MoteRay {
-    MoteVec3 origin;       // m
-    MoteVec3 direction;    // of any length but 0
-    float max_distance;    // m; 0 is endless
-    float particle_radius; // m, as large as particles are for the ray; 0 is half a spacing
-    bool skip_particles, skip_colliders;
-} MoteRay;
-
-typedef struct MoteRayHit {
-    float distance;    // m; 0 if the ray begins inside something. Without a hit that of the ray, or INFINITY
-    MoteVec3 normal;   // unit, the way out of what was hit; without a hit 0
-    uint32_t collider; // its place in mote_world_collider_ids, or MOTE_NONE
-    uint32_t particle; // its id, or MOTE_NONE
-    uint32_t body;     // that the particle is of, by its place in mote_world_read_bodies, or MOTE_NONE
-} MoteRayHit;
-// The first thing that each of `count` rays meets: a collider where it is for mote_world_probe, or a particle as a
-// ball. Containers are hit from inside. On fields, it is exact to a part of their cell size.
-MOTE_API MoteResult mote_world_cast_rays(MoteWorld *world, const MoteRay *rays, uint32_t count, MoteRayHit *out);
-
-// Which particles are in each of `count` volumes, by their centres: `counts` gets how many, and `ids` `capacity` a
-// volume, ascending. Of more than `capacity` there are some of them, the same ones every time.
-MOTE_API MoteResult mote_world_overlap(MoteWorld *world, const MoteCollider *volumes, uint32_t count, uint32_t *counts,
-                                       uint32_t *ids, uint32_t capacity);
 
 // ---- Forces ------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@
 #define VULKAN_VALIDATE true
 #include "backends.h"
 
+#include "mote_forces.h"
+
 static const MoteVec3 NOWHERE = {0, 0, 0};
 static const double PI = 3.14159265358979323846;
 static const float DT = 1.0f / 240.0f;

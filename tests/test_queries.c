@@ -3,6 +3,8 @@
 #define VULKAN_VALIDATE true
 #include "backends.h"
 
+#include "mote_forces.h"
+
 static const MoteVec3 NOWHERE = {0, 0, 0};
 
 static MoteRayHit cast(MoteWorld *world, MoteVec3 origin, MoteVec3 direction)

@@ -3,6 +3,7 @@
 #ifndef MOTE_SCENE_H
 #define MOTE_SCENE_H
 
+#include "mote_forces.h"
 #include "mote_render.h"
 #include "scene/notices.h"
 

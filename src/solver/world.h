@@ -4,7 +4,7 @@
 #define MOTE_SOLVER_WORLD_H
 
 #include "base/stop.h"
-#include "mote.h"
+#include "mote_forces.h"
 #include "solver/backend.h"
 #include "solver/scratch.h"
 #include "solver/snapshot.h"
