@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // springs_build.c - a scene's springs and ropes: the particles they end at, and those they are made of.
 #include "scene/build.h"
+#include "solver/particle_copy.h"
 
 #include "base/error.h"
 #include <math.h>
@@ -27,8 +28,8 @@ static void yard_free(SpringYard *yard)
     free(yard->ends);
 }
 
-// Room for all that the scene's springs will add.
-static MoteResult yard_make(SceneStart *start, SpringYard *yard)
+// Room for all that the scene's springs will add, and the particles that are there.
+static MoteResult yard_fill(SceneStart *start, const MoteParticleView *view, SpringYard *yard)
 {
     const SceneValues *values = &start->scene->values;
     *yard = (SpringYard){.start = start};
@@ -36,16 +37,11 @@ static MoteResult yard_make(SceneStart *start, SpringYard *yard)
     for (uint32_t i = 0; i < SCENE_COUNT(values, spring); i++) {
         springs += SCENE_AT(values, spring, i)->segments;
     }
-    MoteParticleView view;
-    const MoteResult read = mote_world_read(start->world, &view);
-    if (read != MOTE_OK) {
-        return read;
-    }
     if (springs > SCENE_PARTICLE_LIMIT) {
         return mote_fail(MOTE_ERROR_INPUT, "%s: springs have %llu segments, expected at most %u", start->scene->path,
                          (unsigned long long)springs, SCENE_PARTICLE_LIMIT);
     }
-    yard->particle_room = view.count + 2 * (uint32_t)springs; // each brings less than a segment more than its ends
+    yard->particle_room = view->count + 2 * (uint32_t)springs; // each brings less than a segment more than its ends
     yard->places = malloc(yard->particle_room * sizeof *yard->places);
     yard->ids = malloc(yard->particle_room * sizeof *yard->ids);
     yard->springs = malloc((size_t)springs * sizeof *yard->springs);
@@ -53,13 +49,23 @@ static MoteResult yard_make(SceneStart *start, SpringYard *yard)
     if (yard->places == NULL || yard->ids == NULL || yard->springs == NULL || yard->ends == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for its springs", start->scene->path);
     }
-    for (uint32_t i = 0; i < view.count; i++) {
-        const float *p = view.positions + 4 * (size_t)i;
+    for (uint32_t i = 0; i < view->count; i++) {
+        const float *p = view->positions + 4 * (size_t)i;
         yard->places[i] = (MoteVec3){p[0], p[1], p[2]};
-        yard->ids[i] = view.ids[i];
+        yard->ids[i] = view->ids[i];
     }
-    yard->particle_count = view.count;
+    yard->particle_count = view->count;
     return MOTE_OK;
+}
+
+static MoteResult yard_make(SceneStart *start, SpringYard *yard)
+{
+    MoteParticleView view;
+    MoteResult result = particle_copy_read(start->world, COPY_POSITIONS | COPY_IDS, &view);
+    *yard = (SpringYard){.start = start};
+    result = result == MOTE_OK ? yard_fill(start, &view, yard) : result;
+    particle_copy_free(&view);
+    return result;
 }
 
 // Adds particles of the spring's own; of mass 0, those that never move.

@@ -23,7 +23,7 @@ static void gather_words(MoteWorld *world, uint *source, uint *target, uint32_t 
 
 void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning)
 {
-    CHECK_SCRATCH(scratch_exchange(&world->scratch, meaning, __func__));
+    CHECK_SCRATCH(world->stopped ? MOTE_OK : scratch_exchange(&world->scratch, meaning, __func__));
     (void)meaning;
     vec4 *const before = *buffer;
     *buffer = world->view.particle_scratch;
@@ -44,7 +44,7 @@ static void reorder_uint(MoteWorld *world, uint **buffer)
 {
     SolverData *view = &world->view;
     gather_words(world, *buffer, view->reordered_uint, 1);
-    CHECK_SCRATCH(scratch_exchange(&world->scratch, MEANING_reordered_uint, __func__));
+    CHECK_SCRATCH(world->stopped ? MOTE_OK : scratch_exchange(&world->scratch, MEANING_reordered_uint, __func__));
     uint *const before = *buffer;
     *buffer = view->reordered_uint;
     view->reordered_uint = before;
@@ -53,7 +53,7 @@ static void reorder_uint(MoteWorld *world, uint **buffer)
 static void reorder_channel(MoteWorld *world, const Channel *channel)
 {
     gather_words(world, channel->words, world->view.reordered_words, channel->components);
-    CHECK_SCRATCH(scratch_read(&world->scratch, MEANING_reordered_words, __func__));
+    CHECK_SCRATCH(world->stopped ? MOTE_OK : scratch_read(&world->scratch, MEANING_reordered_words, __func__));
     world_copy_words(world, world->view.reordered_words, channel->words, channel->components);
 }
 
@@ -97,6 +97,7 @@ MoteResult world_sort_particles(MoteWorld *world)
 {
     SolverData *view = &world->view;
     CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_sort_scratch));
+    CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_order)); // by whoever has assigned the keys
     world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->sort_scratch);
     world_order_particles(world);
     const MoteResult result = world_reserve_particles(world, world_most_particles(world));

@@ -316,7 +316,8 @@ static void update_velocities(MoteWorld *world)
     LAUNCH(world, update_velocity);
     if (view->rolling != 0u) {
         LAUNCH(world, roll_grains);
-        CHECK_SCRATCH(scratch_read(&world->scratch, MEANING_rolled_angular_velocities, __func__));
+        CHECK_SCRATCH(world->stopped ? MOTE_OK
+                                     : scratch_read(&world->scratch, MEANING_rolled_angular_velocities, __func__));
         world_copy_words(world, (uint *)view->rolled_angular_velocities, (uint *)view->angular_velocities, 4);
     }
     const bool viscous = view->viscosity > 0.0f || (view->liquids_differ != 0u && world->liquids.viscosity);

@@ -225,7 +225,7 @@ FUNCTION Motion bounce_off(Cluster cluster, Motion motion, Motion before, Pose p
     if (lacking > 0.0f) {
         const float inverse_mass_sum = inverse_effective_mass(cluster, pose.rotation, arm, normal);
         const vec3 impulse = v3_scale(normal, lacking / inverse_mass_sum);
-        motion = add_impulse(cluster, pose.rotation, motion, impulse, v3_cross(arm, impulse));
+        motion = motion_after_impulse(cluster, pose.rotation, motion, impulse, v3_cross(arm, impulse));
     }
     return motion;
 }
@@ -256,7 +256,7 @@ KERNEL(bounce_clusters)
             twisted = v3_add(twisted, v3_cross(arm, momentum));
         }
     }
-    motion = add_impulse(cluster, pose.rotation, motion, pushed, twisted);
+    motion = motion_after_impulse(cluster, pose.rotation, motion, pushed, twisted);
     const float reach = cluster.radius * 1.01f + 1.1f * PARAMETER(margin);
     for (uint s = 0u; s < PARAMETER(collider_count); s++) {
         const Collider collider = LOAD(colliders, s);
@@ -290,7 +290,8 @@ KERNEL(bounce_clusters)
 FUNCTION void apply_velocity_impulse(VIEW_COMMA uint row, Collider collider, vec3 moment, vec3 momentum)
 {
     const Motion motion = LOAD(dynamic_motions, row);
-    STORE(dynamic_motions, row, add_impulse(LOAD(dynamic_bodies, row), collider.rotation, motion, momentum, moment));
+    STORE(dynamic_motions, row,
+          motion_after_impulse(LOAD(dynamic_bodies, row), collider.rotation, motion, momentum, moment));
 }
 
 // The impulses of particles that bounced off (update_velocity).

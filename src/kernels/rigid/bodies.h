@@ -78,7 +78,7 @@ FUNCTION float inverse_effective_mass(Cluster body, vec4 rotation, vec3 arm, vec
 }
 
 // Changes velocities by an impulse (kg m/s) and its moment about the centre of mass.
-FUNCTION Motion add_impulse(Cluster body, vec4 rotation, Motion motion, vec3 impulse, vec3 moment)
+FUNCTION Motion motion_after_impulse(Cluster body, vec4 rotation, Motion motion, vec3 impulse, vec3 moment)
 {
     motion.velocity = v3_add_scaled(motion.velocity, impulse, 1.0f / body.mass);
     motion.angular_momentum = v3_add(motion.angular_momentum, moment);
