@@ -34,7 +34,7 @@ def expect(condition, message):
 
 
 def expect_equal(found, expected, what):
-    expect(found.collider == expected.collider, f"{what}: collider {found.collider}, expected {expected.collider}")
+    expect(found.shape == expected.shape, f"{what}: shape {found.shape}, expected {expected.shape}")
     expect(found.dtype == expected.dtype, f"{what}: type {found.dtype}, expected {expected.dtype}")
     different = found != expected
     expect(not different.any(), f"{what}: {different.sum()} of {different.size} values differ")
@@ -70,7 +70,7 @@ def ffmpeg_decode_planes(path, pixel_format, channels):
 
 def ffmpeg_encode(path, pixels, pixel_format, *options):
     """Writes an image from raw pixels of this format."""
-    height, width = pixels.collider[:2]
+    height, width = pixels.shape[:2]
     if pixel_format == "gbrpf32le":
         pixels = numpy.stack([pixels[:, :, c] for c in (1, 2, 0)])
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "rawvideo", "-pixel_format", pixel_format, "-video_size",

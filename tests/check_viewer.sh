@@ -312,7 +312,10 @@ wait seconds 0.2
 state $work/followed.json
 key B
 wait settled
+key B
+wait settled
 state $work/forces.json
+key V
 key V
 key Escape
 wait seconds 0.3

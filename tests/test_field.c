@@ -512,7 +512,7 @@ static void fields_can_be_replaced(void **state)
     world_snapshot_free(&snapshot);
     expect_ok(mote_world_clear_fields(world));
     expect_error(mote_world_set_colliders(world, &first, 1), MOTE_ERROR_INPUT,
-                 "shape 0 refers to field 0, expected less than the world's 0");
+                 "collider 0 refers to field 0, expected less than the world's 0");
     mote_world_destroy(world);
     mesh_free(&small);
     mesh_free(&large);

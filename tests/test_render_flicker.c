@@ -102,6 +102,7 @@ static MoteWorld *make_pool(void)
     }
     MoteSettings settings = mote_default_settings();
     settings.spacing = 0.05f;
+    settings.artificial_pressure = 0.06f; // it lies still sooner
     MoteWorld *world;
     MUST(mote_world_create(&settings, &(MoteBackendOptions){.backend = "cpu", .portable = true}, &world));
     MUST(mote_world_add_particles(world,

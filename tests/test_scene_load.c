@@ -121,12 +121,13 @@ static void test_defaults(void **state)
     check_element_is_default(SCENE_SECTION_solver, &settings);
     assert_true(settings.gravity.y == -9.81f);
 
-    MoteScene *scene = load("{ \"fluids\": [{}], \"emitters\": [{}], \"colliders\": [{ \"shape\": \"box\" }],"
-                            "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"forces\": [{ \"kind\": \"point\" }], "
-                            "\"cameras\": { \"a\": {} },"
-                            "  \"bodies\": [{ \"mesh\": \"shape:box\", \"material\": \"wall\" }],"
-                            "  \"grains\": [{ \"material\": \"wall\" }] }",
-                            NULL, 0);
+    MoteScene *scene =
+        load("{ \"fluids\": [{}], \"emitters\": [{}], \"colliders\": [{ \"shape\": \"box\" }],"
+             "  \"kill_volumes\": [{ \"shape\": \"plane\" }], \"forces\": [{ \"kind\": \"point\" }], "
+             "\"cameras\": { \"a\": {} },"
+             "  \"bodies\": [{ \"mesh\": \"shape:box\", \"material\": \"wall\" }],"
+             "  \"springs\": [{ \"from\": [0, 0, 0], \"to\": [1, 0, 0] }], \"grains\": [{ \"material\": \"wall\" }] }",
+             NULL, 0);
     for (uint32_t s = 0; s < SCENE_SECTION_COUNT; s++) {
         const SceneElements *elements = &scene->values.sections[s];
         assert_int_equal(elements->count, s == SCENE_SECTION_material ? 2 : 1);
@@ -439,7 +440,7 @@ static void test_error_texts(void **state)
     fails(
         "{ \"zzz\": [] }",
         "@:1:3: zzz: found an unknown key, expected one of a scene's keys: solver, materials, fluids, bodies, "
-        "grains, colliders, "
+        "grains, springs, colliders, "
         "emitters, kill_volumes, forces, bounds, camera, cameras, liquid, sky, ground, picture, output, $schema, name, "
         "description");
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters

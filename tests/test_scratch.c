@@ -125,14 +125,58 @@ static void fill_world(MoteWorld *world, float restitution)
     expect_ok(mote_world_set_colliders(world, colliders, 3));
 }
 
+// Force fields, a spring, particles that make others.
+static void fill_extras(MoteWorld *world)
+{
+    const float d = mote_world_settings(world).spacing;
+    MoteForceField wind = mote_default_force_field();
+    wind.kind = MOTE_FORCE_FIELD_UNIFORM;
+    wind.strength = 0.1f;
+    wind.direction = (MoteVec3){1, 0, 0};
+    MoteForceFieldId field;
+    expect_ok(mote_world_add_force_field(world, &wind, &field));
+    const MoteVec3 ends[2] = {{25.0f * d, 3.0f * d, 0.0f}, {26.5f * d, 3.0f * d, 0.0f}};
+    const MoteParticles particles = {
+        .count = 2, .positions = ends, .mass = 1.0f, .phase = MOTE_PHASE(MOTE_KIND_GRAIN, 0)};
+    uint32_t first;
+    expect_ok(mote_world_add_particles(world, &particles, &first));
+    const uint32_t ids[2] = {first, first + 1};
+    MoteSpring spring = mote_default_spring();
+    expect_ok(mote_world_make_handles(world, ids, 2, spring.ends));
+    expect_ok(mote_world_add_springs(world, &spring, 1, NULL));
+    const MoteSource source = {
+        .material = 0, .phase = MOTE_PHASE(MOTE_KIND_GRAIN, 0), .rate = 60.0f, .mass = 1.0f, .distance = 4.0f * d};
+    expect_ok(mote_world_set_sources(world, &source, 1));
+}
+
+static void ask_queries(MoteWorld *world)
+{
+    const MoteRay ray = {.origin = {0, 5, 0}, .direction = {0, -1, 0}};
+    MoteRayHit hit;
+    expect_ok(mote_world_cast_rays(world, &ray, 1, &hit));
+    const MoteCollider ball = still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.3f);
+    uint32_t counts, inside[4];
+    expect_ok(mote_world_overlap(world, &ball, 1, &counts, inside, 4));
+    MoteParticleSums sums;
+    expect_ok(mote_world_sum_particles(world, &(MoteParticleFilter){0}, &sums));
+    MoteForceField kick = mote_default_force_field();
+    kick.kind = MOTE_FORCE_FIELD_UNIFORM;
+    kick.mode = MOTE_FORCE_MODE_VELOCITY_CHANGE;
+    kick.strength = 0.01f;
+    kick.direction = (MoteVec3){0, 1, 0};
+    expect_ok(mote_world_apply_impulse(world, &kick, NULL));
+}
+
 static void note_steps(const MoteSettings *settings, float restitution, bool recording)
 {
     MoteWorld *world = make_noting_world(settings);
     fill_world(world, restitution);
+    fill_extras(world);
     if (recording) {
         expect_ok(mote_world_record_forces(world, true));
     }
     run_steps(world, 4, 1.0f / 120.0f);
+    ask_queries(world);
     read_statistics(world);
     mote_world_destroy(world);
 }
@@ -158,9 +202,9 @@ static void kernels_touch_what_the_table_says(void **state)
     settings.vorticity = 0.0f;
     note_steps(&settings, 0.0f, true);
     assert_int_equal(missing_rows, 0);
-    static const KernelId elsewhere[] = {KERNEL_ID_gather_vec4,          KERNEL_ID_mark_removed,
-                                         KERNEL_ID_validate_speculation, KERNEL_ID_probe_colliders,
-                                         KERNEL_ID_wet_fields,           KERNEL_ID_begin_step};
+    static const KernelId elsewhere[] = {
+        KERNEL_ID_gather_vec4, KERNEL_ID_mark_removed, KERNEL_ID_validate_speculation, KERNEL_ID_probe_colliders,
+        KERNEL_ID_wet_fields,  KERNEL_ID_begin_step,   KERNEL_ID_commit_spawns};
     for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
         bool expected = true;
         for (size_t n = 0; n < sizeof elsewhere / sizeof elsewhere[0]; n++) {

@@ -338,11 +338,11 @@ static void offsets_are_found(void **state)
     assert_false(spirv_member_offset(shader->words, shader->count, "SolverData", 5000, &offset));
     assert_false(spirv_member_offset(shader->words, shader->count, "Nothing", 0, &offset));
     uint32_t stride = 77;
-    assert_true(spirv_array_stride(shader->words, shader->count, "Shape_buffer", &stride));
+    assert_true(spirv_array_stride(shader->words, shader->count, "Collider_buffer", &stride));
     assert_int_equal(stride, sizeof(Collider));
     assert_true(spirv_array_stride(shader->words, shader->count, "u64_buffer", &stride));
     assert_int_equal(stride, 8);
-    assert_false(spirv_array_stride(shader->words, shader->count, "Shape", &stride)); // begins with no array
+    assert_false(spirv_array_stride(shader->words, shader->count, "Collider", &stride)); // begins with no array
     assert_false(spirv_array_stride(shader->words, shader->count, "Nothing", &stride));
 }
 

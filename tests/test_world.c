@@ -422,7 +422,7 @@ static void bad_colliders_are_refused(void **state)
     bad[10].restitution = 1.5f;
     for (int k = 0; k < CASES; k++) {
         const MoteCollider colliders[3] = {good, bad[k], good};
-        expect_refused(world, &before, mote_world_set_colliders(world, colliders, 3), "shape 1");
+        expect_refused(world, &before, mote_world_set_colliders(world, colliders, 3), "collider 1");
         expect_refused(world, &before, mote_world_set_kill_volumes(world, colliders, 3), "kill volume 1");
     }
     run_steps(world, 20, 0.01f);

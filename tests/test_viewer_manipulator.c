@@ -41,19 +41,21 @@ static double distance_to(MoteVec3 a, MoteVec3 b)
 }
 
 // Holds what is below `at` for 40 frames, and expects it at the target, with `least` particles at least.
-static void hold(Running *running, MoteVec3 at, MoteVec3 target, uint32_t least, double tolerance)
+static void hold(const char *backend, MoteVec3 at, MoteVec3 target, uint32_t least, double tolerance)
 {
-    Model model = {.scene = running->scene, .simulation = running->simulation};
+    Running running = fixture_start(SCENE, backend);
+    fixture_advance(&running, 2);
+    Model model = {.scene = running.scene, .simulation = running.simulation};
     Manipulator manipulator = {0};
-    const uint32_t id = pick(running->world, at);
+    const uint32_t id = pick(running.world, at);
     expect_ok(manipulator_grab(&manipulator, &model, id, target));
     assert_in_range(manipulator.held_count, least, 4000);
     for (int i = 0; i < 40; i++) {
         expect_ok(manipulator_pull(&manipulator, &model));
-        fixture_advance(running, 1);
+        fixture_advance(&running, 1);
     }
     MoteParticleSums held;
-    expect_ok(mote_world_sum_particles(running->world, &(MoteParticleFilter){.one_particle = true, .id = id}, &held));
+    expect_ok(mote_world_sum_particles(running.world, &(MoteParticleFilter){.one_particle = true, .id = id}, &held));
     if (!(distance_to(held.centre, target) < tolerance)) {
         fail_msg("what is held is at (%g, %g, %g), expected (%g, %g, %g) within %g m", (double)held.centre.x,
                  (double)held.centre.y, (double)held.centre.z, (double)target.x, (double)target.y, (double)target.z,
@@ -61,20 +63,18 @@ static void hold(Running *running, MoteVec3 at, MoteVec3 target, uint32_t least,
     }
     manipulator_let_go(&manipulator);
     assert_int_equal(manipulator.held_count, 0);
+    fixture_stop(&running);
 }
 
 static void what_is_held_follows(void **state)
 {
     (void)state;
     for (uint32_t b = 0; b < BACKENDS; b++) {
-        Running running = fixture_start(SCENE, backends[b]);
-        fixture_advance(&running, 2);
         // Gravity pulls it down by about g / (rate of the hand in a frame) each frame: less than a spacing.
-        hold(&running, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0.8f, 0}, 30, 0.05);
-        hold(&running, (MoteVec3){0.6f, 0, 0}, (MoteVec3){0.8f, 0.9f, 0}, 1, 0.05);
+        hold(backends[b], (MoteVec3){0, 0, 0}, (MoteVec3){0, 0.8f, 0}, 30, 0.05);
+        hold(backends[b], (MoteVec3){0.6f, 0, 0}, (MoteVec3){0.8f, 0.9f, 0}, 1, 0.05);
         // The body at its end: it hangs from there, turned.
-        hold(&running, (MoteVec3){-0.92f, 0, 0}, (MoteVec3){-0.8f, 0.9f, 0}, 48, 0.05);
-        fixture_stop(&running);
+        hold(backends[b], (MoteVec3){-0.92f, 0, 0}, (MoteVec3){-0.8f, 0.9f, 0}, 48, 0.05);
     }
 }
 
