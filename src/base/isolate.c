@@ -174,6 +174,12 @@ static MoteResult receive_end(IsolatePipe *in)
     return result;
 }
 
+MoteResult isolate_take(IsolatePipe *in, IsolateTake *take, void *context)
+{
+    const MoteResult result = take(context, in);
+    return result == MOTE_OK ? receive_end(in) : result;
+}
+
 // ---- How it ended ----------------------------------------------------------------------------------------------
 
 // The child's status once it is gone; -1 where the host has taken it.
@@ -325,8 +331,7 @@ static MoteResult attempt(const char *name, const char *purpose, const IsolateLi
                       .memory = ISOLATE_WATCHES_MEMORY ? limits->memory : 0,
                       .child = child};
     in.memory_at_start = in.memory > 0 ? memory_of(child) : 0;
-    MoteResult result = take(context, &in);
-    result = result == MOTE_OK ? receive_end(&in) : result;
+    const MoteResult result = isolate_take(&in, take, context);
     close(in.file);
     const int status = see_off(&in);
     *again = status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_LOCKED && !in.received;

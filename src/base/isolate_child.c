@@ -337,6 +337,14 @@ static void filter_calls(void)
 }
 #endif
 
+void isolate_work(int file, char *buffer, IsolateWork *work, void *context)
+{
+    IsolatePipe out = {.file = file, .buffer = buffer};
+    const MoteResult result = work(context, &out);
+    flush(&out);
+    send_end(file, result);
+}
+
 _Noreturn void isolate_child(int file, int parent, char *buffer, const IsolateLimits *limits, IsolateWork *work,
                              void *context)
 {
@@ -351,14 +359,11 @@ _Noreturn void isolate_child(int file, int parent, char *buffer, const IsolateLi
     (void)parent;
 #endif
     // Nothing here takes a lock before the filter is there to see it: above all, nothing allocates.
-    IsolatePipe out = {.file = PIPE_FILE, .buffer = buffer};
     reset_signals();
     close_files(file);
     set_limits(limits);
     filter_calls();
     warm_heap(limits);
-    const MoteResult result = work(context, &out);
-    flush(&out);
-    send_end(PIPE_FILE, result);
+    isolate_work(PIPE_FILE, buffer, work, context);
     _exit(EXIT_DONE);
 }

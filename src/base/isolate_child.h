@@ -26,6 +26,11 @@ enum {
 _Noreturn void isolate_child(int file, int parent, char *buffer, const IsolateLimits *limits, IsolateWork *work,
                              void *context);
 
+// The two ends of the pipe without the process, limits and filter, for fuzzing: what `work` sends and its result go to
+// `file`; `take` gets them from `in`, and nothing may be left. `buffer` has FRAME_LIMIT bytes.
+void isolate_work(int file, char *buffer, IsolateWork *work, void *context);
+MoteResult isolate_take(IsolatePipe *in, IsolateTake *take, void *context);
+
 // The sanitizers' shadow memory makes a limit of addresses useless: the parent watches what is in use.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ISOLATE_WATCHES_MEMORY 1

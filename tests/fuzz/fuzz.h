@@ -9,7 +9,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#ifndef FUZZ_REPLAY // the target has them
+#ifndef FUZZ_WITHOUT_TARGET // the target has them
 #include "known_leaks.h"
 #endif
 #include "mote.h"
@@ -23,7 +23,7 @@
 // True if the reader took the bytes: replay.c fails where it takes nothing of the corpus, which is then out of date.
 bool fuzz_target(const uint8_t *data, size_t size);
 
-#ifdef FUZZ_WITH_LIBFUZZER
+#if defined(FUZZ_WITH_LIBFUZZER) && !defined(FUZZ_WITH_WORKER) // worker.c has its own
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -163,6 +163,38 @@ write("fbx", "ascii.fbx", '; FBX 7.3.0 project file\nFBXHeaderExtension:  {\n\tF
       + '\n\t\t}\n\t\tGeometryVersion: 124\n\t}\n\tModel: 2, "Model::m", "Mesh" {\n\t\tVersion: 232\n\t}\n}\n'
       'Connections:  {\n\tC: "OO",1,2\n\tC: "OO",2,0\n}\n')
 
+
+
+def fbx_node(at, name, properties, children=()):
+    """A node of a binary FBX file that begins at byte `at`."""
+    data = b""
+    for value in properties:
+        if isinstance(value, str):
+            data += b"S" + struct.pack("<I", len(value)) + value.encode()
+        elif isinstance(value, tuple):  # kind and numbers; the second of two arrays is packed
+            raw = struct.pack("<%d%s" % (len(value[1]), value[0]), *value[1])
+            packed = zlib.compress(raw) if value[0] == "i" else raw
+            data += value[0].encode() + struct.pack("<III", len(value[1]), value[0] == "i", len(packed)) + packed
+        else:
+            data += b"L" + struct.pack("<q", value)
+    head = 13 + len(name)
+    inner = b""
+    for child in children:
+        inner += fbx_node(at + head + len(data) + len(inner), *child)
+    inner += bytes(13) if children else b""
+    return struct.pack("<IIIB", at + head + len(data) + len(inner), len(properties), len(data), len(name)) + name.encode() + data + inner
+
+
+binary = b"Kaydara FBX Binary  \0\x1a\0" + struct.pack("<I", 7400)
+for part in (("FBXHeaderExtension", (), (("FBXVersion", (7400,)),)),
+             ("Objects", (), (("Geometry", (1, "g\0\x01Geometry", "Mesh"), (
+                                  ("Vertices", (("d", [x for c in corners for x in c]),)),
+                                  ("PolygonVertexIndex", (("i", [i for a, b, c in faces for i in (a, b, ~c)]),)))),
+                              ("Model", (2, "m\0\x01Model", "Mesh"), (("Version", (232,)),)))),
+             ("Connections", (), (("C", ("OO", 1, 2)), ("C", ("OO", 2, 0))))):
+    binary += fbx_node(len(binary), *part)
+write("fbx", "binary.fbx", binary + bytes(13))
+
 # What the importer's process sends (base/isolate_child.h): frames of data, then the last word.
 tetrahedron = struct.pack("<III", 4, 4, 0) + b"".join(struct.pack("<fff", *c) for c in corners) + b"".join(struct.pack("<III", *f) for f in faces)
 with_uvs = struct.pack("<III", 4, 4, 1) + tetrahedron[12:60] + struct.pack("<8f", *range(8)) + tetrahedron[60:]

@@ -4,7 +4,7 @@
 // TARGET [--seconds S] [--seed N] [--words FILE] [--crash FILE] FILE|FOLDER...
 // Files named refused_... must end with an error: what a fuzzer found and is now turned away.
 // An input that crashes or takes longer than PATIENCE (SIGALRM ends it) is left in the file named by --crash.
-#define FUZZ_REPLAY
+#define FUZZ_WITHOUT_TARGET
 #include "fuzz.h"
 #include "base/clock.h"
 #include <dirent.h>
