@@ -95,14 +95,32 @@ static void claims_of_memory_are_errors(void **state)
     expect_refused("faces.off", &text, MOTE_ERROR_MEMORY, "of memory");
 }
 
+// ---- OBJ: a file that names itself as its materials, with a texture of none of them ----
+
+static void a_texture_of_no_material_is_an_error(void **state)
+{
+    (void)state;
+    const char *const good = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    Text text = {0};
+    put_text(&text, "mtllib mesh.obj\nmap_Kd x.png\n%s", good); // mesh.obj is what the importer calls it
+    expect_refused("texture.obj", &text, MOTE_ERROR_INPUT, "its importer crashed (segmentation fault)");
+    put_text(&text, "mtllib other.obj\nmap_Kd x.png\n%s", good); // materials of other files are not read
+    fixture_write("other.obj", text.bytes, text.size);
+    free(text.bytes);
+    Mesh mesh = load_mesh("other.obj");
+    assert_int_equal(mesh.triangle_count, 1);
+    mesh_free(&mesh);
+}
+
 // ---- COLLADA ----
 
-static void begin_collada(Text *text, uint32_t stride)
+static void begin_collada_named(Text *text, uint32_t stride, const char *name)
 {
     put_text(text,
              "<?xml version=\"1.0\"?><COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\">"
-             "<asset><up_axis>Y_UP</up_axis></asset><library_geometries><geometry id=\"g\"><mesh><source id=\"p\">"
-             "<float_array id=\"pa\" count=\"9\">0 0 0 1 0 0 0 1 0</float_array><technique_common>");
+             "<asset><up_axis>Y_UP</up_axis></asset><library_geometries><geometry id=\"%s\"><mesh><source id=\"p\">"
+             "<float_array id=\"pa\" count=\"9\">0 0 0 1 0 0 0 1 0</float_array><technique_common>",
+             name);
     put_text(text,
              "<accessor source=\"#pa\" count=\"3\" stride=\"%u\"><param name=\"X\" type=\"float\"/><param name=\"Y\" "
              "type=\"float\"/><param name=\"Z\" type=\"float\"/></accessor></technique_common></source>",
@@ -111,6 +129,11 @@ static void begin_collada(Text *text, uint32_t stride)
              "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices><triangles count=\"1\"><input "
              "semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>0 1 2</p></triangles></mesh></geometry>"
              "</library_geometries>");
+}
+
+static void begin_collada(Text *text, uint32_t stride)
+{
+    begin_collada_named(text, stride, "g");
 }
 
 static void end_collada(Text *text, const char *instance)
@@ -164,6 +187,9 @@ static void collada_that_crashes_is_refused(void **state)
     begin_collada(&text, 4000000000u);
     end_collada(&text, "<instance_geometry url=\"#g\"/>");
     expect_refused("stride.dae", &text, MOTE_ERROR_INPUT, "its importer crashed (segmentation fault)");
+    begin_collada_named(&text, 3, ""); // ColladaLoader asserts that meshes have names
+    end_collada(&text, "<instance_geometry url=\"#\"/>");
+    expect_refused("nameless.dae", &text, MOTE_ERROR_INPUT, "its importer crashed (it aborted)");
     begin_collada(&text, 3);
     put_text(&text, "<library_nodes>");
     for (int i = 0; i < 60000; i++) {
@@ -328,11 +354,17 @@ static void what_arrives_is_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_model_may_not_be_its_own_parent), cmocka_unit_test(assertions_are_errors),
-        cmocka_unit_test(claims_of_memory_are_errors),       cmocka_unit_test(collada_that_is_none_of_these_is_read),
-        cmocka_unit_test(nodes_that_multiply_have_an_end),   cmocka_unit_test(collada_that_crashes_is_refused),
-        cmocka_unit_test(a_null_pointer_is_an_error),        cmocka_unit_test(buffers_are_files_below),
-        cmocka_unit_test(meshes_that_repeat_have_an_end),    cmocka_unit_test(what_arrives_is_checked),
+        cmocka_unit_test(a_model_may_not_be_its_own_parent),
+        cmocka_unit_test(assertions_are_errors),
+        cmocka_unit_test(claims_of_memory_are_errors),
+        cmocka_unit_test(a_texture_of_no_material_is_an_error),
+        cmocka_unit_test(collada_that_is_none_of_these_is_read),
+        cmocka_unit_test(nodes_that_multiply_have_an_end),
+        cmocka_unit_test(collada_that_crashes_is_refused),
+        cmocka_unit_test(a_null_pointer_is_an_error),
+        cmocka_unit_test(buffers_are_files_below),
+        cmocka_unit_test(meshes_that_repeat_have_an_end),
+        cmocka_unit_test(what_arrives_is_checked),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }
