@@ -159,6 +159,20 @@ static uint64_t worker_memory(void)
     return known ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+// Where FUZZ_KEEP names a folder, the last few inputs that crashed the importer are left there, for those who mend it.
+static void keep_input(void)
+{
+    enum { KEPT = 20 };
+    const char *folder = getenv("FUZZ_KEEP");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/input_%u", folder != NULL ? folder : "", crashed % KEPT);
+    FILE *file = folder != NULL ? fopen(path, "wb") : NULL;
+    if (file != NULL) {
+        fwrite(shared->data, 1, shared->size, file);
+        fclose(file);
+    }
+}
+
 // True with its answer; false if it ended, or was ended, in the importer.
 static bool wait_for_worker(void)
 {
@@ -172,6 +186,7 @@ static bool wait_for_worker(void)
                 return true;
             }
             FUZZ_CHECK(shared->importing); // the worker has said what it died of
+            keep_input();
             crashed++;
             return false;
         }
