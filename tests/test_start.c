@@ -6,6 +6,7 @@
 
 #include "known_leaks.h"
 #include "scene/simulation.h"
+#include "short_tests.h"
 #include <math.h>
 
 static const char *const backends[] = {"cpu", "cuda", "vulkan"};
@@ -293,6 +294,25 @@ static void squeezed_bodies_come_apart_slowly(void **state)
     }
 }
 
+// A thousand of them in a container of 2.2 by 3.2 by 2.2 m, 1.5 m wide and high where they would need 2.
+static void a_thousand_bodies_come_apart_slowly(void **state)
+{
+    (void)state;
+    Running running = fixture_start(
+        "{ \"solver\": { \"spacing\": 0.1 }, " STONE ", \"colliders\": [{ \"shape\": \"box\", \"inside_out\": true,"
+        "  \"position\": [0, 1.6, 0], \"size\": [2.2, 3.2, 2.2] }], \"bodies\": [{ \"material\": \"stone\","
+        "  \"mesh\": \"shape:box?x=0.2&y=0.2&z=0.2\", \"position\": [0, 1, 0], \"copies\": [10, 10, 10],"
+        "  \"copies_spacing\": [0.15, 0.15, 0.15] }],"
+        "  \"bounds\": { \"lower\": [-1.15, -0.05, -1.15], \"upper\": [1.15, 3.25, 1.15] } }",
+        "cpu");
+    assert_true(is_said(&running, true, "more pairs", "inside each other"));
+    const Separation most = come_apart(&running, 30);
+    print_message("1,000 squeezed bodies move with at most %.0f J, and gain %.3g of their energy\n", most.kinetic,
+                  most.gain);
+    assert_true(most.gain < 0.005);
+    fixture_stop(&running);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +325,8 @@ int main(void)
         cmocka_unit_test(places_that_floats_cannot_hold_are_refused),
         cmocka_unit_test(coincident_bodies_come_apart_slowly),
         cmocka_unit_test(squeezed_bodies_come_apart_slowly),
+        cmocka_unit_test(a_thousand_bodies_come_apart_slowly),
     };
-    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+    static const char *const long_tests[] = {"a_thousand_bodies_come_apart_slowly", NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, fixture_open, fixture_close);
 }
