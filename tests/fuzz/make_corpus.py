@@ -175,7 +175,9 @@ def fbx_node(at, name, properties, children=()):
             raw = struct.pack("<%d%s" % (len(value[1]), value[0]), *value[1])
             packed = zlib.compress(raw) if value[0] == "i" else raw
             data += value[0].encode() + struct.pack("<III", len(value[1]), value[0] == "i", len(packed)) + packed
-        else:
+        elif name.endswith("Version"):
+            data += b"I" + struct.pack("<i", value)
+        else:  # what names an object
             data += b"L" + struct.pack("<q", value)
     head = 13 + len(name)
     inner = b""
