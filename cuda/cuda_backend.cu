@@ -161,6 +161,11 @@ static uint32_t memory_kind(const Backend *backend, const char **why)
     return memory->sharing ? MOTE_MEMORY_SHARED : MOTE_MEMORY_PRIVATE;
 }
 
+static void *native_handle(Backend *backend)
+{
+    return cuda_of(backend)->stream; // what users give it follows the renderer, too
+}
+
 // ---- Work --------------------------------------------------------------------------------------------------
 
 static void launch(Backend *backend, KernelId kernel, const MoteView *view)
@@ -252,7 +257,7 @@ static void destroy(Backend *backend)
 }
 
 static const BackendFunctions functions = {
-    "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, launch, sort, scan, find_bounds,
+    "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, native_handle, launch, sort, scan, find_bounds,
     NULL, // build_lists: counting and filling suit a GPU
     wait_for_all, hand_over, failure, read_timers, reset_timers,
 };

@@ -5,6 +5,10 @@
 // MoteResult and leaves a sentence in mote_error_message(); a failed create leaves *out NULL and nothing behind.
 // A world and everything made from it belong to one thread at a time; different worlds may be used from
 // different threads.
+//
+// Structs that users fill come from a mote_default_*() and are valid as returned, arrays aside; change what matters.
+// What is read is copied to arrays of the caller. Memory shared with other interfaces and callbacks with device
+// pointers are in mote_interop.h, pictures in mote_render.h.
 #ifndef MOTE_H
 #define MOTE_H
 
@@ -111,14 +115,14 @@ typedef struct MoteSettings {
     MoteVec3 gravity;                  // m/s^2
 
     // Density constraint.
-    uint32_t density_mode; // MoteDensityMode
-    float relaxation;      // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
+    MoteDensityMode density_mode;
+    float relaxation;  // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
     float max_tension; // largest rarefaction (1 - density over rest) within a step that a bilateral constraint resists;
                        // what was rare when the step began is not pulled together, as PBF does
     float
         wall_density_weight; // what shapes count in a liquid's density, as if filled with its rest lattice; 0: nothing
     float over_relaxation;   // omega of UPP eq. 13
-    uint32_t averaging;      // MoteAveraging
+    MoteAveraging averaging;
     float artificial_pressure;          // k of PBF eq. 13, as the compression that would push as hard; 0 is off
     uint32_t artificial_pressure_power; // n of PBF eq. 13
     float artificial_pressure_distance; // |dq| of PBF eq. 13 over h
@@ -139,43 +143,21 @@ typedef struct MoteSettings {
     // Solids: grains and bodies.
     float solid_distance;       // contact distance of solid particles over spacing
     float solid_density_weight; // s of UPP eq. 27: what a solid particle counts in a liquid's density
-    uint32_t contact_averaging; // MoteContactAveraging
-    float contact_relaxation;   // omega of UPP eq. 13 for contacts between particles
-    uint32_t friction_model;    // MoteFrictionModel
-    float stack_scaling;        // 1/m, k of UPP eq. 21: lower particles count as heavier in contacts; 0 is off
-    uint32_t stack_height;      // MoteStackHeight
-    float stack_ground;         // m, where heights begin, along the direction against gravity
-    float support_memory;       // of a grain's weight, the share of what its contacts carried that a step begins with
+    MoteContactAveraging contact_averaging;
+    float contact_relaxation; // omega of UPP eq. 13 for contacts between particles
+    MoteFrictionModel friction_model;
+    float stack_scaling; // 1/m, k of UPP eq. 21: lower particles count as heavier in contacts; 0 is off
+    MoteStackHeight stack_height;
+    float stack_ground;   // m, where heights begin, along the direction against gravity
+    float support_memory; // of a grain's weight, the share of what its contacts carried that a step begins with
 } MoteSettings;
 
+// A scene file's defaults: water of 5 cm spacing, 60 frames a second of 4 steps, 3 iterations.
 MOTE_API MoteSettings mote_default_settings(void);
 
 // ---- Backends ----------------------------------------------------------------------------------------------
 
-// A timeline semaphore of a renderer's device, by which a world and the renderer follow each other without the host.
-// Its values only grow. Whoever gives work to the device makes that wait for `value` and signal the next one, which
-// then is `value`: so every value that stands here will be reached by itself.
-typedef struct MoteTimeline {
-    uint64_t value;
-} MoteTimeline;
-
-// Memory of another device interface (mote_render.h: Vulkan) that a GPU backend can keep its arrays in, so that both
-// read them in place. It must outlive the worlds made with it, and is called from their threads.
-typedef struct MoteSharedMemory MoteSharedMemory;
-struct MoteSharedMemory {
-    uint8_t device_uuid[16]; // only a backend on this very device may use it
-    void *vulkan_device;     // of this library: the vulkan backend works on it, too, and needs nothing of what follows
-    // An allocation of its own for one buffer of at least `bytes`, zeroed or not, that is `size` bytes long and
-    // exported as an opaque file descriptor. The caller owns the descriptor it gets; false if there is no such memory.
-    bool (*allocate)(MoteSharedMemory *memory, size_t bytes, int *descriptor, size_t *size, void **handle);
-    // The address that the backend gave the allocation, for the other side to recognise it by.
-    void (*name)(MoteSharedMemory *memory, void *handle, const void *address);
-    void (*release)(MoteSharedMemory *memory, void *handle); // the backend has let go of it
-    // A timeline for one world; NULL if there is none, and then the host waits. `descriptor` gets an opaque file
-    // descriptor of it that the caller owns; it may be NULL for who works on vulkan_device. The function may be NULL.
-    MoteTimeline *(*make_timeline)(MoteSharedMemory *memory, int *descriptor);
-    void (*end_timeline)(MoteSharedMemory *memory, MoteTimeline *timeline); // the backend has let go of it
-};
+typedef struct MoteSharedMemory MoteSharedMemory; // memory that a renderer shares: mote_interop.h
 
 typedef struct MoteBackendOptions {
     const char *backend; // "auto", "cpu", "cuda", "vulkan"; NULL is "auto"
@@ -185,6 +167,8 @@ typedef struct MoteBackendOptions {
     uint32_t vulkan_device; // Vulkan without shared_memory: 0 is the best device, else 1 + its number in `mote info`
     bool validate;          // Vulkan without shared_memory: validation layers with synchronization checks
 } MoteBackendOptions;
+// The best backend that is here, on all cores.
+MOTE_API MoteBackendOptions mote_default_backend_options(void);
 
 typedef struct MoteBackendInfo {
     const char *name; // "cpu", "cuda", "vulkan"
@@ -196,7 +180,15 @@ typedef struct MoteBackendInfo {
 // Fills at most `capacity` rows, best first, and returns how many there are.
 MOTE_API uint32_t mote_backends(MoteBackendInfo *rows, uint32_t capacity);
 
-// ---- Shapes and volumes ------------------------------------------------------------------------------------
+// ---- Colliders ---------------------------------------------------------------------------------------------
+
+// How two coefficients become a pair's; of two materials' rules the one further down counts.
+typedef enum MoteCombine {
+    MOTE_COMBINE_AVERAGE,
+    MOTE_COMBINE_MINIMUM,
+    MOTE_COMBINE_MULTIPLY,
+    MOTE_COMBINE_MAXIMUM,
+} MoteCombine;
 
 typedef enum MoteShapeKind {
     MOTE_SHAPE_PLANE,   // the half-space below its local y = 0
@@ -208,7 +200,7 @@ typedef enum MoteShapeKind {
 } MoteShapeKind;
 
 typedef struct MoteShape {
-    uint32_t kind;          // MoteShapeKind
+    MoteShapeKind kind;
     bool inside_out;        // a container: particles are kept inside
     MoteVec3 half_size;     // m
     float radius;           // m
@@ -218,7 +210,7 @@ typedef struct MoteShape {
     float kinetic_friction; // mu_k of UPP eq. 24; a liquid has none of its own: the shape's alone counts
     float restitution;      // 0 to 1, fraction of the normal speed given back
     float adhesion;         // m/s^2, pulls particles nearer than half a spacing beyond contact towards the shape
-    uint32_t combine;       // MoteCombine
+    MoteCombine combine;    // with a particle's material
     uint32_t data;          // which hull or field of the world it is; other kinds ignore it
     // A shape with a mass is a rigid body that particles and other shapes push about (DYV section 5.3). `from` is where
     // it is when it first has one; from then on the world moves it, and heeds neither pose. Boxes, spheres, capsules,
@@ -226,16 +218,10 @@ typedef struct MoteShape {
     float mass;    // kg; 0 takes it from the density
     float density; // kg/m^3; 0, with mass 0, is a shape that only its two poses move
 } MoteShape;
+// The plane y = 0 without friction, restitution and mass; a box, sphere or capsule of it is 1 m wide.
+MOTE_API MoteShape mote_default_collider(void);
 
 // ---- Materials of particles --------------------------------------------------------------------------------
-
-// How two coefficients become a pair's; of two materials' rules the one further down counts.
-typedef enum MoteCombine {
-    MOTE_COMBINE_AVERAGE,
-    MOTE_COMBINE_MINIMUM,
-    MOTE_COMBINE_MULTIPLY,
-    MOTE_COMBINE_MAXIMUM,
-} MoteCombine;
 
 typedef struct MoteMaterial {
     float static_friction;      // mu_s of UPP eq. 24
@@ -244,10 +230,12 @@ typedef struct MoteMaterial {
     float adhesion;             // m/s^2, pulls solid particles nearer than half a spacing beyond contact together
     float rolling_friction;     // 0 to 1, share of its spin that a grain in contact loses in a 60th of a second: 0 lets
                                 // grains roll freely, 1 keeps them from rolling (as UPP's)
-    uint32_t combine;           // MoteCombine
+    MoteCombine combine;        // with another material
     uint32_t ignored_materials; // bit j: its particles and those of material j, one of the first 32, pass through each
                                 // other, and neither counts in the other's density; bit of its own: likewise
 } MoteMaterial;
+// Nothing rubs, bounces or sticks, and grains do not roll.
+MOTE_API MoteMaterial mote_default_material(void);
 
 // ---- Distance fields ---------------------------------------------------------------------------------------
 
@@ -271,7 +259,7 @@ typedef struct MoteFieldOptions {
     const char *path; // an OpenVDB file with a level set of floats, instead of a mesh
     const char *grid; // its name in the file; NULL is the first one
 
-    uint32_t mode;          // MoteFieldMode
+    MoteFieldMode mode;
     float cell_size;        // m; a file has its own
     float offset;           // m, how far the solid reaches beyond the mesh; a shell has one cell by default
     uint32_t band;          // cells with distances outside the mesh; 0 is 4, or 16 for a container; at most 64
@@ -282,6 +270,8 @@ typedef struct MoteFieldOptions {
     uint32_t friction_width, friction_height;
     uint32_t wet_width, wet_height; // texels of a map of where particles touched, see mote_world_wet_map; 0 is none
 } MoteFieldOptions;
+// The inside of a mesh, in cells of 5 cm; the mesh or the path is still to be given.
+MOTE_API MoteFieldOptions mote_default_field_options(void);
 
 typedef struct MoteField MoteField;
 
@@ -332,6 +322,8 @@ MOTE_API void mote_world_destroy(MoteWorld *world); // NULL is allowed
 MOTE_API MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *settings);
 MOTE_API MoteSettings mote_world_settings(const MoteWorld *world);
 
+// ---- Adding and removing particles -------------------------------------------------------------------------
+
 // Adds `count` particles and gives them consecutive ids from *first_id (may be NULL). All or none are added.
 // Positions and velocities must be finite, masses finite and not negative; mass 0 pins a particle in place.
 // velocities NULL is at rest, masses NULL is `mass` for each.
@@ -343,16 +335,36 @@ typedef struct MoteParticles {
     float mass;     // kg
     uint32_t phase; // MOTE_PHASE(kind, group)
 } MoteParticles;
+// No particles yet; of 1 kg, liquid, in group 0, at rest.
+MOTE_API MoteParticles mote_default_particles(void);
 MOTE_API MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *particles, uint32_t *first_id);
 
 // Removes the particles with these ids. An unknown id is an error, and then nothing is removed.
 MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, uint32_t count);
 
-// Shapes collide with every particle; volumes remove the particles inside them at each step.
+// ---- Colliders of a world ----------------------------------------------------------------------------------
+
+// Names a collider of a world for good. {0} names none, and the id of a collider that was removed is refused with a
+// sentence, also when another one has its index by then.
+typedef struct MoteColliderId {
+    uint32_t index, generation;
+} MoteColliderId;
+
+// Colliders collide with every particle, in the order in which they were added. `id` may be NULL.
+MOTE_API MoteResult mote_world_add_collider(MoteWorld *world, const MoteShape *collider, MoteColliderId *id);
+// Other poses, sizes or coefficients. One that had a mass and is of the same kind keeps its motion.
+MOTE_API MoteResult mote_world_set_collider(MoteWorld *world, MoteColliderId id, const MoteShape *collider);
+// The others stay as they are, those with a mass in their motion. The ground may go, too: nothing wakes or is moved.
+MOTE_API MoteResult mote_world_remove_collider(MoteWorld *world, MoteColliderId id);
+MOTE_API bool mote_world_has_collider(const MoteWorld *world, MoteColliderId id);
+// Fills at most `capacity` ids, in their order, and returns how many colliders there are.
+MOTE_API uint32_t mote_world_collider_ids(const MoteWorld *world, MoteColliderId *ids, uint32_t capacity);
+// All at once: the world then has these colliders and no others. The first ones keep the ids, and motions, of those
+// that were in their places.
 MOTE_API MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count);
-MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
 
 typedef struct MoteShapeState {
+    MoteColliderId id;
     MoteTransform pose;        // at the end of the last step
     float mass;                // kg; 0: the user moves it, and what follows is 0 but the centre
     MoteVec3 centre;           // m, of mass; of a shape without one its position
@@ -360,21 +372,26 @@ typedef struct MoteShapeState {
     MoteVec3 angular_velocity; // rad/s
     MoteVec3 force, torque;    // N and N m about the centre of mass, by particles: the mean over the last step
 } MoteShapeState;
-// Fills at most `capacity` rows, in the order of mote_world_set_shapes. Shapes that are set again keep their motion if
-// shape i had a mass before and is of the same kind.
+MOTE_API MoteResult mote_world_read_collider(MoteWorld *world, MoteColliderId id, MoteShapeState *out);
+// Fills at most `capacity` rows, in the order of mote_world_collider_ids.
 MOTE_API MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *rows, uint32_t capacity);
-// Gives shape `i`, which must have a mass, another motion; a NULL pose leaves it where it is.
-MOTE_API MoteResult mote_world_set_shape_motion(MoteWorld *world, uint32_t i, const MoteTransform *pose,
+// Gives a collider that has a mass another motion; a NULL pose leaves it where it is.
+MOTE_API MoteResult mote_world_set_shape_motion(MoteWorld *world, MoteColliderId id, const MoteTransform *pose,
                                                 MoteVec3 velocity, MoteVec3 angular_velocity);
+
+// Kill volumes remove the particles inside them at each step. Each call replaces those of the last.
+MOTE_API MoteResult mote_world_set_kill_volumes(MoteWorld *world, const MoteShape *volumes, uint32_t count);
 
 typedef struct MoteProbe {
     MoteVec3 normal; // unit, the way out of the shape
     float distance;  // m, of the point from the shape's surface; negative where particles must not be
-    uint32_t shape;  // the one that is nearest or deepest, as mote_world_set_shapes numbers them; MOTE_NONE: no shapes
+    uint32_t shape; // the one that is nearest or deepest: its place among mote_world_collider_ids; MOTE_NONE: no shapes
 } MoteProbe;
 // How far each of `count` points is from the shapes where their `to` poses, or for those with a mass the last step, put
 // them. Beyond the band of a field its distance is that of the band.
 MOTE_API MoteResult mote_world_probe(MoteWorld *world, const MoteVec3 *points, uint32_t count, MoteProbe *out);
+
+// ---- Hulls and fields of a world ---------------------------------------------------------------------------
 
 // Hulls and fields, for shapes to refer to by the number that comes back in *out. A world has them until it is
 // destroyed, or all fields at once until they are cleared, which also drops every shape and volume.
@@ -387,6 +404,8 @@ MOTE_API MoteResult mote_world_clear_fields(MoteWorld *world);
 // field's wet_width and wet_height. Replacing a field with one of the same size keeps its map.
 MOTE_API MoteResult mote_world_wet_map(MoteWorld *world, uint32_t field, uint32_t width, uint32_t height,
                                        float *texels);
+
+// ---- Materials of a world ----------------------------------------------------------------------------------
 
 // The materials of particles. A group below `count` has the material of its own number, every other one what
 // mote_world_set_group_material says, or material 0. Without materials nothing rubs, bounces or sticks.
@@ -415,13 +434,25 @@ typedef struct MoteBody {
     float plastic_creep;   // 1/s, rate at which what is beyond the yield is forgotten
     float plastic_limit;   // deformation over the contact distance at which a particle becomes a plain sphere
 } MoteBody;
+// Rigid, at rest, of particles of 1 kg and material 0; the positions are still to be given.
+MOTE_API MoteBody mote_default_body(void);
+
+// Names a body of a world for good, as a MoteColliderId does a collider.
+typedef struct MoteBodyId {
+    uint32_t index, generation;
+} MoteBodyId;
 
 // Adds the body's particles with consecutive ids from *first_id, in a group of their own that does not collide with
-// itself. The body's members are the particles in this order; *body numbers bodies from 0.
-MOTE_API MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t *first_id, uint32_t *number);
+// itself. The body's members are the particles in this order. `first_id` and `id` may be NULL.
+MOTE_API MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t *first_id, MoteBodyId *id);
+// Removes a body with all its particles. Its rows of the body tables stay until another body of as many members and
+// clusters takes them, or until a body is added when they are the last ones: so saved states fit before and after.
+MOTE_API MoteResult mote_world_remove_body(MoteWorld *world, MoteBodyId id);
+MOTE_API bool mote_world_has_body(const MoteWorld *world, MoteBodyId id);
 MOTE_API uint32_t mote_world_body_count(const MoteWorld *world);
 
 typedef struct MoteBodyState {
+    MoteBodyId id;
     uint32_t group;             // phase group of its particles
     uint32_t first_member;      // row of its first particle in the member table (MoteRenderView)
     uint32_t members, clusters; // how many it was made of
@@ -431,7 +462,9 @@ typedef struct MoteBodyState {
     MoteVec3 angular_velocity;  // rad/s
     float mass;                 // kg
 } MoteBodyState;
-// Fills at most `capacity` rows, in the order of adding.
+MOTE_API MoteResult mote_world_read_body(MoteWorld *world, MoteBodyId id, MoteBodyState *out);
+// Fills at most `capacity` rows, in the order of adding; a body that took the rows of one that was removed is in its
+// place.
 MOTE_API MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_t capacity);
 
 // ---- Forces ------------------------------------------------------------------------------------------------
@@ -448,25 +481,15 @@ typedef enum MoteForceKind {
 MOTE_API MoteResult mote_world_record_forces(MoteWorld *world, bool on);
 MOTE_API const char *mote_force_name(MoteForceKind kind); // "force_density", ...
 // 4 floats a particle, in the order of mote_world_read: N, the mean over the last step; and 0.
-MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, uint32_t kind, float *values);
+MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, MoteForceKind kind, float *values);
+
+// ---- Steps -------------------------------------------------------------------------------------------------
 
 // One solver step of `time_step` seconds (UPP Algorithm 1).
 MOTE_API MoteResult mote_world_step(MoteWorld *world, float time_step);
 // The same, `count` times, up to the first that fails. On a GPU the host waits once for several of them. `done`, which
 // may be NULL, is how many went well.
 MOTE_API MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done);
-
-// Makes the world ready for a step that `before` of a call's steps come before: its settings, its shapes, of which
-// those that have a mass stay as they are, its fields and kill volumes; and adds particles that were expected, without
-// asking for their ids; nothing else. It reads nothing of the world, which may be behind. On a GPU it may be asked for
-// the same step again, and then does the same.
-typedef MoteResult MoteStepPreparation(void *context, uint32_t before);
-// Makes room for `more` particles with these bits of phase, which preparations of the next call's steps add. False
-// where that cannot be: they are then added before single steps.
-MOTE_API bool mote_world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase);
-// mote_world_steps with something that moves between them. `prepare` may be NULL.
-MOTE_API MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t count,
-                                              MoteStepPreparation *prepare, void *context, uint32_t *done);
 
 MOTE_API uint32_t mote_world_particle_count(const MoteWorld *world);
 MOTE_API float mote_world_particle_mass(const MoteWorld *world,
@@ -475,18 +498,21 @@ MOTE_API const char *mote_world_backend(const MoteWorld *world);
 
 // ---- Reading and writing particles -------------------------------------------------------------------------
 
-// Particles are kept in spatial order, which changes with every step; ids do not.
+// Particles are kept in spatial order, which changes with every step; ids do not. The arrays are the caller's.
 typedef struct MoteParticleView {
-    uint32_t count;
-    float *positions;  // 4 a particle: x, y, z, inverse mass
-    float *velocities; // 4 a particle: x, y, z, density over rest density
+    uint32_t count;    // particles that were read or are to be written
+    uint32_t capacity; // particles that each array has room for
+    float *positions;  // 4 a particle: x, y, z (m), inverse mass (1/kg)
+    float *velocities; // 4 a particle: x, y, z (m/s), density over rest density
     uint32_t *ids;
     uint32_t *phases;
 } MoteParticleView;
 
-// Copies the current state to host memory that stays valid until the next call on this world.
-MOTE_API MoteResult mote_world_read(MoteWorld *world, MoteParticleView *out);
-// Writes positions and velocities back, in the order of the last read (the count must be the same).
+// Copies the current state to those arrays that are not NULL, and sets `count`. Less room than
+// mote_world_particle_count() is an error.
+MOTE_API MoteResult mote_world_read(MoteWorld *world, MoteParticleView *view);
+// Writes positions and velocities back, those that are not NULL, in the order of the last read (the count must be the
+// same). `phases`, if given, tell liquid from solids; `ids` and `capacity` do not matter.
 MOTE_API MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view);
 
 // Named channels ride along with the particles through sorting and removal; new particles hold zeros.
@@ -495,68 +521,6 @@ MOTE_API uint32_t mote_world_channel_count(const MoteWorld *world);
 MOTE_API const char *mote_world_channel_name(const MoteWorld *world, uint32_t channel, uint32_t *components);
 MOTE_API MoteResult mote_world_read_channel(MoteWorld *world, const char *name, float *values /* count * components */);
 MOTE_API MoteResult mote_world_write_channel(MoteWorld *world, const char *name, const float *values);
-
-// ---- Memory that a renderer reads in place ------------------------------------------------------------------
-
-typedef enum MoteMemoryKind {
-    MOTE_MEMORY_HOST,    // ordinary memory in whole pages of 4096 bytes
-    MOTE_MEMORY_SHARED,  // of MoteBackendOptions.shared_memory
-    MOTE_MEMORY_DEVICE,  // addresses are those of the Vulkan device of MoteBackendOptions.shared_memory
-    MOTE_MEMORY_PRIVATE, // the backend's own: to be copied with mote_world_copy_out
-} MoteMemoryKind;
-
-typedef struct MoteArray {
-    const void *address; // as the backend has it, where the allocation begins; NULL if it has none
-    size_t bytes;        // in use
-    size_t capacity;     // bytes that may be read: of host memory whole pages
-} MoteArray;
-
-// Every array of a MoteRenderView as X(name), for programs that copy all of them. What the world has none of is empty.
-#define MOTE_RENDER_ARRAYS(X)                                                                                          \
-    X(positions)         /* vec4: x, y, z, inverse mass */                                                             \
-    X(velocities)        /* vec4: x, y, z, density over rest density */                                                \
-    X(ids)               /* uint */                                                                                    \
-    X(phases)            /* uint: MOTE_PHASE_* */                                                                      \
-    X(neighbour_counts)  /* uint, the particle itself not counted */                                                   \
-    X(neighbour_starts)  /* uint, in blocks of 8 entries of `neighbours` */                                            \
-    X(neighbours)        /* uint, indices of particles: of those nearer than `support` when the step searched */       \
-    X(members)           /* uint a particle: its row of the member table, or MOTE_NONE */                              \
-    X(member_slots)      /* uint a member: the index of its particle now, or MOTE_NONE if it is gone */                \
-    X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
-    X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
-
-// The world's arrays in their spatial order, as of the last step. Addresses are good until the next call that changes
-// the world; `layout` changes whenever memory was allocated or freed, so that what was imported under its address must
-// be dropped. While it stays the same, a step only makes the arrays change places among the same few addresses.
-typedef struct MoteRenderView {
-    uint32_t memory;    // MoteMemoryKind of every array below
-    const char *why;    // why it is MOTE_MEMORY_PRIVATE; "" otherwise
-    const void *device; // of MOTE_MEMORY_DEVICE: MoteSharedMemory.vulkan_device
-    uint64_t layout;    // never the same for two worlds
-    uint32_t particle_count;
-    uint32_t dimensions;
-    float spacing, support;   // m
-    MoteVec3 lowest, highest; // m, corners of the box around the particles
-    bool has_liquid;          // whether there can be particles of MOTE_KIND_LIQUID
-    bool has_solids;          // whether there can be particles of other kinds
-    float solid_radius;       // m, of a solid particle: half the distance that contacts keep
-    uint32_t member_count;    // of bodies, in a table whose rows stay what they are while the particles change places
-    uint32_t cluster_count;   // of bodies
-    MoteTimeline *timeline;   // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
-#define MOTE_RENDER_ARRAY(name) MoteArray name;
-    MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)
-#undef MOTE_RENDER_ARRAY
-} MoteRenderView;
-
-// Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went
-// or were written, or the support changed), finds them for the present positions; the run goes on as without it.
-MOTE_API MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out);
-// The same without waiting, where the world and the renderer whose memory it uses have a timeline. Work of the world
-// that follows waits for the timeline's last value on the device, before it writes to the arrays.
-MOTE_API MoteResult mote_world_hand_over(MoteWorld *world, MoteRenderView *out);
-MOTE_API MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArray *out, uint32_t *components);
-// Copies `bytes` from an address inside one of the arrays above to host memory, of whatever kind it is.
-MOTE_API MoteResult mote_world_copy_out(MoteWorld *world, void *target, const void *address, size_t bytes);
 
 // ---- Statistics and timings --------------------------------------------------------------------------------
 

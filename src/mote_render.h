@@ -7,7 +7,7 @@
 #ifndef MOTE_RENDER_H
 #define MOTE_RENDER_H
 
-#include "mote.h"
+#include "mote_interop.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,11 +48,13 @@ typedef enum MoteSplatMethod {
 } MoteSplatMethod;
 
 typedef struct MoteRendererOptions {
-    uint32_t device;    // index into mote_render_devices, or MOTE_DEVICE_AUTO
-    bool validate;      // validation layers with synchronization checks; an error if they are not installed
-    uint32_t splat;     // MoteSplatMethod
+    uint32_t device; // index into mote_render_devices, or MOTE_DEVICE_AUTO
+    bool validate;   // validation layers with synchronization checks; an error if they are not installed
+    MoteSplatMethod splat;
     bool force_staging; // copy the world's arrays even where they could be shared
 } MoteRendererOptions;
+// The best device, without validation.
+MOTE_API MoteRendererOptions mote_default_renderer_options(void);
 
 MOTE_API MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer **out);
 MOTE_API void mote_renderer_destroy(MoteRenderer *renderer); // NULL is allowed
@@ -100,13 +102,13 @@ typedef enum MoteSmoothing {
 // The `liquid` section of a scene file.
 typedef struct MoteLiquidLook {
     bool visible;
-    float radius;              // spacings, of a particle deep inside the liquid, as it is drawn
-    bool anisotropy;           // ellipsoids after Yu and Turk 2013; false draws spheres
-    float centre_smoothing;    // 0 to 1, lambda of Yu and Turk eq. 6
-    float stretch;             // largest ratio of an ellipsoid's radii, k_r
-    float isolated_radius;     // spacings, of a particle with few neighbours
-    uint32_t isolated_below;   // neighbours, N_epsilon
-    uint32_t smoothing;        // MoteSmoothing
+    float radius;            // spacings, of a particle deep inside the liquid, as it is drawn
+    bool anisotropy;         // ellipsoids after Yu and Turk 2013; false draws spheres
+    float centre_smoothing;  // 0 to 1, lambda of Yu and Turk eq. 6
+    float stretch;           // largest ratio of an ellipsoid's radii, k_r
+    float isolated_radius;   // spacings, of a particle with few neighbours
+    uint32_t isolated_below; // neighbours, N_epsilon
+    MoteSmoothing smoothing;
     float smoothing_radius;    // spacings, one sigma of the narrow-range and bilateral filters
     float smoothing_depth;     // spacings, depth differences beyond this are edges; for narrow_range beyond twice this
     uint32_t smoothing_passes; // of the narrow-range or bilateral filter; iterations of curvature flow
@@ -118,7 +120,7 @@ typedef struct MoteLiquidLook {
 // The `sky` section.
 typedef enum MoteSkyKind { MOTE_SKY_ANALYTIC, MOTE_SKY_IMAGE, MOTE_SKY_COLOR } MoteSkyKind;
 typedef struct MoteSkyLook {
-    uint32_t kind;       // MoteSkyKind
+    MoteSkyKind kind;
     const char *image;   // file of an equirectangular sky, .hdr, .exr or .png; NULL or "" without one
     float image_turn;    // degrees about y
     MoteVec3 color;      // of a sky of one colour
@@ -160,9 +162,11 @@ typedef struct MoteRenderMaterial {
     float color_variation; // 0 to 1, how much brighter or darker a grain may be than the others, by its id
     bool solid_only;       // no liquid has it: where all liquids absorb alike, they are drawn quicker
 } MoteRenderMaterial;
+// A scene file's material: water.
+MOTE_API MoteRenderMaterial mote_default_render_material(void);
 
 typedef enum MoteLook {
-    MOTE_LOOK_AUTO, // glass for containers, solid for the rest, nothing for planes where the ground is
+    MOTE_LOOK_AUTO, // of scene files: glass for containers, solid for the rest, nothing for planes where the ground is
     MOTE_LOOK_SOLID,
     MOTE_LOOK_GLASS,
     MOTE_LOOK_WIREFRAME,
@@ -171,9 +175,11 @@ typedef enum MoteLook {
 
 typedef struct MoteRenderShape {
     MoteShape shape; // drawn at its pose `to`
-    uint32_t look;   // MoteLook
-    uint32_t material;
+    MoteLook look;
+    uint32_t material; // row of MoteRenderScene.materials
 } MoteRenderShape;
+// mote_default_collider(), solid, of the first material.
+MOTE_API MoteRenderShape mote_default_render_collider(void);
 
 // A surface to be seen, given to the renderer once (mote_renderer_set_meshes) and drawn by as many instances as there
 // are of it. Arrays belong to the caller, and may go after the call.
@@ -195,6 +201,8 @@ typedef struct MoteRenderMesh {
     MoteVec3 color;
     float roughness; // 0 to 1
 } MoteRenderMesh;
+// Light grey, half rough, without a skin; vertices and triangles are still to be given.
+MOTE_API MoteRenderMesh mote_default_render_mesh(void);
 
 // Where the vertices of a mesh that moves are now, in its own frame. Without one, they stay where they were.
 typedef struct MoteRenderPose {
@@ -206,13 +214,15 @@ typedef struct MoteRenderPose {
 // Many instances of one mesh and look are drawn at once, whatever their order.
 typedef struct MoteRenderInstance {
     uint32_t mesh;      // row of what mote_renderer_set_meshes was given
-    uint32_t look;      // MoteLook; MOTE_LOOK_AUTO is solid
+    MoteLook look;      // MOTE_LOOK_AUTO is solid
     MoteVec3 tint;      // times the mesh's colour; 1, 1, 1 leaves it as it is
     MoteTransform pose; // m, of a mesh without members; of one with members only the rotation, from the mesh's frame
                         // to the pose that its body was added in (all zeros: none)
     float scale;        // of a mesh without members, above 0
     uint32_t member_offset; // of a mesh with members: row of the member table that its member 0 is
 } MoteRenderInstance;
+// The first mesh as it is, at the origin.
+MOTE_API MoteRenderInstance mote_default_render_instance(void);
 
 // Everything about a picture but the particles. Arrays belong to the caller.
 typedef struct MoteRenderScene {
@@ -233,7 +243,7 @@ typedef struct MoteRenderScene {
     uint32_t pose_count;
 } MoteRenderScene;
 
-// The defaults of every section above, no shapes, one material (water).
+// The defaults of every section above, camera included; no shapes, one material (water).
 MOTE_API MoteRenderScene mote_default_render_scene(void);
 
 // Replaces the meshes that instances name. A mesh that cannot be drawn is an error that says why, and then the renderer
@@ -252,6 +262,8 @@ typedef struct MotePicture {
     const char *view;       // NULL is "liquid", the finished picture; "channel:NAME" colours by a channel
     bool layers;            // also keep depth, normal, thickness and id for mote_renderer_read_layer
 } MotePicture;
+// 1280 by 720 pixels of one sample, finished.
+MOTE_API MotePicture mote_default_picture(void);
 
 // Draws and waits until the picture is there.
 MOTE_API MoteResult mote_renderer_draw(MoteRenderer *renderer, MoteWorld *world, const MoteRenderScene *scene,

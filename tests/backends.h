@@ -20,6 +20,7 @@
 #include "known_leaks.h"
 #include "mote.h"
 #include "mote_render.h"
+#include "particle_fixture.h"
 #include "short_tests.h"
 #include "solver/world.h"
 
@@ -177,7 +178,10 @@ static inline MoteWorld *make_world(const TestBackend *backend, const MoteSettin
 // Particles of 1 kg at rest; returns the first id.
 static inline uint32_t add_points(MoteWorld *world, const MoteVec3 *positions, uint32_t count, uint32_t phase)
 {
-    const MoteParticles particles = {.count = count, .positions = positions, .mass = 1.0f, .phase = phase};
+    MoteParticles particles = mote_default_particles();
+    particles.count = count;
+    particles.positions = positions;
+    particles.phase = phase;
     uint32_t first = 0;
     expect_ok(mote_world_add_particles(world, &particles, &first));
     return first;
@@ -204,10 +208,10 @@ static inline uint32_t add_block(MoteWorld *world, MoteVec3 corner, uint32_t nx,
         positions[i].y = corner.y + d * (float)(i / nx % ny);
         positions[i].z = corner.z + d * (float)(i / nx / ny);
     }
-    const MoteParticles particles = {.count = count,
-                                     .positions = positions,
-                                     .mass = mote_world_particle_mass(world, 1000.0f),
-                                     .phase = MOTE_PHASE_FLUID};
+    MoteParticles particles = mote_default_particles();
+    particles.count = count;
+    particles.positions = positions;
+    particles.mass = mote_world_particle_mass(world, 1000.0f);
     expect_ok(mote_world_add_particles(world, &particles, NULL));
     free(positions);
     return count;
@@ -223,7 +227,7 @@ static inline void run_steps(MoteWorld *world, uint32_t count, float time_step)
 static inline MoteParticleView read_view(MoteWorld *world)
 {
     MoteParticleView view;
-    expect_ok(mote_world_read(world, &view));
+    expect_ok(read_particles(world, &view));
     return view;
 }
 
@@ -261,11 +265,29 @@ static inline MoteQuaternion turn(MoteVec3 unit_axis, float radians)
     return q;
 }
 
-// A shape that does not move, without friction and restitution.
-static inline MoteShape still_shape(uint32_t kind, MoteVec3 position, MoteVec3 half_size, float radius)
+// The collider in the world's row `row`.
+static inline MoteColliderId collider_id(const MoteWorld *world, uint32_t row)
 {
-    const MoteTransform pose = {position, {0, 0, 0, 1}};
-    MoteShape shape = {.kind = kind, .half_size = half_size, .radius = radius, .from = pose, .to = pose};
+    MoteColliderId ids[64];
+    const uint32_t count = mote_world_collider_ids(world, ids, 64);
+    assert_true(row < count && count <= 64);
+    return ids[row];
+}
+
+// Gives it another motion where it is.
+static inline MoteResult set_motion(MoteWorld *world, uint32_t row, MoteVec3 velocity, MoteVec3 angular_velocity)
+{
+    return mote_world_set_shape_motion(world, collider_id(world, row), NULL, velocity, angular_velocity);
+}
+
+// A shape that does not move, without friction and restitution.
+static inline MoteShape still_shape(MoteShapeKind kind, MoteVec3 position, MoteVec3 half_size, float radius)
+{
+    MoteShape shape = mote_default_collider();
+    shape.kind = kind;
+    shape.half_size = half_size;
+    shape.radius = radius;
+    shape.from.position = shape.to.position = position;
     return shape;
 }
 

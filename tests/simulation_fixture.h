@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "mote.h"
+#include "particle_fixture.h"
 
 static char fixture_folder[256];
 
@@ -150,7 +151,7 @@ static inline void fixture_advance(const Running *running, uint32_t frames)
 static inline MoteParticleView fixture_view(const Running *running)
 {
     MoteParticleView view;
-    expect_ok(mote_world_read(running->world, &view));
+    expect_ok(read_particles(running->world, &view));
     return view;
 }
 

@@ -137,7 +137,7 @@ static double rebound(void **state, Bouncer bouncer, float restitution, float sp
     } else if (bouncer == BODY_ON_SHAPE) {
         add_box(world, &box);
     } else {
-        expect_ok(mote_world_set_shape_motion(world, 1, NULL, velocity, NOWHERE));
+        expect_ok(set_motion(world, 1, velocity, NOWHERE));
     }
     run_steps(world, 1, dt);
     if (bouncer == SHAPE_ON_SHAPE) {

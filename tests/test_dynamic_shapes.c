@@ -113,11 +113,10 @@ static void bad_shapes(void **state)
     expect_error(mote_world_set_shapes(world, &shape, 1), MOTE_ERROR_INPUT, "no inertia");
     shape = still_shape(MOTE_SHAPE_SPHERE, NOWHERE, NOWHERE, 1.0f);
     expect_ok(mote_world_set_shapes(world, &shape, 1));
-    expect_error(mote_world_set_shape_motion(world, 0, NULL, Y, Y), MOTE_ERROR_INPUT, "has no mass");
-    expect_error(mote_world_set_shape_motion(world, 7, NULL, Y, Y), MOTE_ERROR_INPUT, "has no mass");
+    expect_error(set_motion(world, 0, Y, Y), MOTE_ERROR_INPUT, "has no mass");
     shape.mass = 1.0f;
     expect_ok(mote_world_set_shapes(world, &shape, 1));
-    expect_error(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){NAN, 0, 0}, Y), MOTE_ERROR_INPUT, "not finite");
+    expect_error(set_motion(world, 0, (MoteVec3){NAN, 0, 0}, Y), MOTE_ERROR_INPUT, "not finite");
     mote_world_destroy(world);
 }
 
@@ -137,7 +136,7 @@ static void free_flight(void **state)
     const MoteShape box = heavy(MOTE_SHAPE_BOX, NOWHERE, (MoteVec3){0.5f, 0.3f, 0.2f}, 0.0f, 6.0f);
     const double inertia[3] = {2 * (0.09 + 0.04), 2 * (0.25 + 0.04), 2 * (0.25 + 0.09)};
     expect_ok(mote_world_set_shapes(world, &box, 1));
-    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){1, 8, 0}, (MoteVec3){0.05f, 3, 0.02f}));
+    expect_ok(set_motion(world, 0, (MoteVec3){1, 8, 0}, (MoteVec3){0.05f, 3, 0.02f}));
     const double momentum[3] = {0.05 * inertia[0], 3 * inertia[1], 0.02 * inertia[2]};
     const double spin[3] = {0.05, 3, 0.02};
     double worst = 0.0, turned = 0.0;
@@ -176,7 +175,7 @@ static void tumbling_keeps_energy(void **state)
     const MoteShape box = heavy(MOTE_SHAPE_BOX, NOWHERE, (MoteVec3){0.1f, 0.15f, 0.25f}, 0.0f, 6.0f);
     const float inertia[3] = {2 * (0.0225f + 0.0625f), 2 * (0.01f + 0.0625f), 2 * (0.01f + 0.0225f)};
     expect_ok(mote_world_set_shapes(world, &box, 1));
-    expect_ok(mote_world_set_shape_motion(world, 0, NULL, NOWHERE, (MoteVec3){0.2f, 8, 0.1f}));
+    expect_ok(set_motion(world, 0, NOWHERE, (MoteVec3){0.2f, 8, 0.1f}));
     const double before = 0.04 * inertia[0] + 64.0 * inertia[1] + 0.01 * inertia[2];
     double lowest = 1.0, highest = 1.0;
     for (int part = 0; part < 100; part++) {
@@ -202,7 +201,7 @@ static void damping_slows_shapes(void **state)
     MoteWorld *world = make_world(*state, &settings);
     const MoteShape ball = heavy(MOTE_SHAPE_SPHERE, NOWHERE, NOWHERE, 0.3f, 6.0f);
     expect_ok(mote_world_set_shapes(world, &ball, 1));
-    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){2, 0, 0}, (MoteVec3){1, 3, -2}));
+    expect_ok(set_motion(world, 0, (MoteVec3){2, 0, 0}, (MoteVec3){1, 3, -2}));
     run_steps(world, 240, DT);
     const MoteShapeState now = read_shape(world, 0);
     expect_near(now.velocity.x, 2.0 * exp(-0.7), 1e-3, "speed after a second");
@@ -498,7 +497,7 @@ static void slides_and_stops(void **state)
     const MoteShape box = heavy(MOTE_SHAPE_BOX, (MoteVec3){0, 0.1f, 0}, (MoteVec3){0.3f, 0.1f, 0.3f}, 0.0f, 5.0f);
     MoteShape shapes[2];
     expect_ok(mote_world_set_shapes(world, shapes, ground_and(&box, shapes)));
-    expect_ok(mote_world_set_shape_motion(world, 1, NULL, (MoteVec3){3, 0, 0}, NOWHERE));
+    expect_ok(set_motion(world, 1, (MoteVec3){3, 0, 0}, NOWHERE));
     run_steps(world, 360, DT);
     const MoteShapeState now = read_shape(world, 1);
     const double expected = 9.0 / (2 * 0.5 * 9.81);
@@ -535,7 +534,7 @@ static void bounces(void **state)
     balls[0].restitution = balls[1].restitution = 1.0f;
     expect_ok(mote_world_set_shapes(world, NULL, 0));
     expect_ok(mote_world_set_shapes(world, balls, 2));
-    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){2, 0, 0}, NOWHERE));
+    expect_ok(set_motion(world, 0, (MoteVec3){2, 0, 0}, NOWHERE));
     run_steps(world, 120, DT);
     expect_near(read_shape(world, 0).velocity.x, 0.0, 1e-3, "speed of the first ball");
     expect_near(read_shape(world, 1).velocity.x, 2.0, 1e-3, "speed of the second");
@@ -681,7 +680,7 @@ static void bodies_and_pins(void **state)
 
     world = make_world(*state, &settings);
     expect_ok(mote_world_set_shapes(world, &box, 1));
-    expect_ok(mote_world_set_shape_motion(world, 0, NULL, (MoteVec3){0, -1, 0}, NOWHERE));
+    expect_ok(set_motion(world, 0, (MoteVec3){0, -1, 0}, NOWHERE));
     MoteVec3 pins[9];
     for (int i = 0; i < 9; i++) {
         pins[i] = (MoteVec3){0.3f * (float)(i % 3 - 1), -0.4f, 0.3f * (float)(i / 3 - 1)};

@@ -72,7 +72,7 @@ static void linear_momentum_is_kept(void **state)
 static void set_spin(MoteWorld *world, float spin)
 {
     MoteParticleView view;
-    assert_int_equal(mote_world_read(world, &view), MOTE_OK);
+    assert_int_equal(read_particles(world, &view), MOTE_OK);
     for (uint32_t i = 0; i < view.count; i++) {
         view.velocities[4 * i] = -spin * view.positions[4 * i + 1];
         view.velocities[4 * i + 1] = spin * view.positions[4 * i];
@@ -212,7 +212,7 @@ static void vorticity_of_a_rigid_rotation(void **state)
     add_turning_block(world, 11, 11, 11, (MoteVec3){-0.275f, -0.275f, -0.275f}, (MoteVec3){0, 0, 0}, 3.0f);
     step(world, 1e-4f, 1);
     MoteParticleView view;
-    assert_int_equal(mote_world_read(world, &view), MOTE_OK);
+    assert_int_equal(read_particles(world, &view), MOTE_OK);
     vec4 *vorticities = calloc(view.count, sizeof *vorticities);
     assert_non_null(vorticities);
     world->backend->functions->download(world->backend, vorticities, world->view.vorticities,
@@ -282,7 +282,7 @@ static void heavy_fluid_sinks(void **state)
     }
     step(world, 1.0f / 240.0f, 240 * 10);
     MoteParticleView view;
-    assert_int_equal(mote_world_read(world, &view), MOTE_OK);
+    assert_int_equal(read_particles(world, &view), MOTE_OK);
     double height[2] = {0.0, 0.0};
     for (uint32_t i = 0; i < view.count; i++) {
         height[view.phases[i] & MOTE_PHASE_GROUP_MASK] += view.positions[4 * i + 1] / (0.5 * view.count);

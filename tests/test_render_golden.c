@@ -3,6 +3,7 @@
 // were drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
 // differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.
 #include "golden_fixture.h"
+#include "particle_fixture.h"
 
 enum { WIDTH = 320, HEIGHT = 180 };
 
@@ -66,7 +67,7 @@ static void start_simulation(MoteRenderer *renderer, Drawn *drawn, const Golden 
     MoteWorld *world = mote_simulation_world(drawn->simulation);
     MUST(mote_world_add_channel(world, "heat", 1));
     MoteParticleView particles;
-    MUST(mote_world_read(world, &particles));
+    MUST(read_particles(world, &particles));
     float *heat = malloc((particles.count + 1) * sizeof *heat);
     for (uint32_t i = 0; i < particles.count; i++) {
         heat[i] = particles.positions[4 * i + 1];

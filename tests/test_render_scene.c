@@ -355,12 +355,60 @@ static void test_equal_pixels(void **state)
     mote_world_destroy(world);
 }
 
+// What the defaults say can be drawn as it is, and numbers that are no enumerators are refused.
+static void test_defaults(void **state)
+{
+    (void)state;
+    const MoteRendererOptions best = mote_default_renderer_options();
+    assert_int_equal(best.device, MOTE_DEVICE_AUTO);
+    MoteRenderer *renderer = make_renderer(best.splat);
+    MoteWorld *world = make_dry_world();
+    const MoteVec3 corners[] = {{0, 1, 0}, {1, 1, 0}, {0, 2, 0}};
+    const uint32_t triangle[] = {0, 1, 2};
+    MoteRenderMesh mesh = mote_default_render_mesh();
+    mesh.vertex_count = 3;
+    mesh.triangle_count = 1;
+    mesh.positions = corners;
+    mesh.triangles = triangle;
+    MUST(mote_renderer_set_meshes(renderer, &mesh, 1));
+    const MoteRenderMaterial material = mote_default_render_material();
+    MoteRenderShape plane = mote_default_render_collider();
+    MoteRenderInstance instance = mote_default_render_instance();
+    MoteRenderScene scene = mote_default_render_scene();
+    assert_memory_equal(&material, scene.materials, sizeof material);
+    scene.shapes = &plane;
+    scene.instances = &instance;
+    scene.shape_count = scene.instance_count = 1;
+    MotePicture picture = mote_default_picture();
+    picture.width = WIDTH;
+    picture.height = HEIGHT;
+    MUST(mote_renderer_draw(renderer, world, &scene, &picture));
+    instance.look = (MoteLook)9;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    assert_string_equal(mote_error_message(), "instance 0 has look 9, expected a MoteLook");
+    instance.look = MOTE_LOOK_GLASS;
+    plane.look = (MoteLook)7;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    scene.shape_count = 0;
+    scene.liquid.smoothing = (MoteSmoothing)6;
+    assert_int_equal(mote_renderer_draw(renderer, world, &scene, &picture), MOTE_ERROR_INPUT);
+    MoteRenderer *none = NULL;
+    const MoteRendererOptions wrong = {.splat = (MoteSplatMethod)5};
+    assert_int_equal(mote_renderer_create(&wrong, &none), MOTE_ERROR_INPUT);
+    end_renderer(renderer);
+    mote_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_depth_of_solids),       cmocka_unit_test(test_depth_of_ground_and_plane),
-        cmocka_unit_test(test_samples_stay_in_place), cmocka_unit_test(test_shadows_of_solids),
-        cmocka_unit_test(test_shadow_of_liquid),      cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_depth_of_solids),
+        cmocka_unit_test(test_depth_of_ground_and_plane),
+        cmocka_unit_test(test_samples_stay_in_place),
+        cmocka_unit_test(test_shadows_of_solids),
+        cmocka_unit_test(test_shadow_of_liquid),
+        cmocka_unit_test(test_looks),
         cmocka_unit_test(test_equal_pixels),
     };
     // They compare each pixel with a ray that the test itself follows.

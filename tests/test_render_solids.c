@@ -478,7 +478,7 @@ static void test_body_of_a_world(void **state)
             &(MoteBackendOptions){.backend = backends[b],
                                   .shared_memory = b == 1 || b == 2 ? mote_renderer_shared_memory(renderer) : NULL},
             &world));
-        uint32_t number;
+        MoteBodyId id;
         MUST(mote_world_add_body(world,
                                  &(MoteBody){.count = COUNT,
                                              .positions = points,
@@ -486,12 +486,12 @@ static void test_body_of_a_world(void **state)
                                              .velocity = {-1, 1, 0},
                                              .angular_velocity = {1, 4, 2},
                                              .stiffness = 1.0f},
-                                 NULL, &number));
+                                 NULL, &id));
         for (int step = 0; step < 30; step++) {
             MUST(mote_world_step(world, 1.0f / 120.0f));
         }
         MoteBodyState body;
-        MUST(mote_world_read_bodies(world, &body, 1));
+        MUST(mote_world_read_body(world, id, &body));
         MoteRenderScene scene = make_dry_scene((MoteVec3){0.8f, 1.3f, 2.0f}, (MoteVec3){0.1f, 0.2f, 0});
         const MoteRenderInstance instance = {.tint = {1, 1, 1}, .member_offset = body.first_member};
         scene.instances = &instance;

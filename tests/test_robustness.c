@@ -110,7 +110,7 @@ static void pinned_particles_stay(void **state)
     assert_int_equal(mote_world_add_particles(world, &particles, &id), MOTE_OK);
     step_and_check(world, 1.0f / 240.0f, 60);
     MoteParticleView view;
-    assert_int_equal(mote_world_read(world, &view), MOTE_OK);
+    assert_int_equal(read_particles(world, &view), MOTE_OK);
     for (uint32_t i = 0; i < view.count; i++) {
         if (view.ids[i] == id) {
             assert_true(view.positions[4 * i] == position.x && view.positions[4 * i + 1] == position.y &&
@@ -151,7 +151,7 @@ static void overflow_is_reported(void **state)
     assert_int_equal(result, MOTE_ERROR_UNSTABLE);
     assert_non_null(strstr(mote_error_message(), "not finite"));
     MoteParticleView view;
-    assert_int_equal(mote_world_read(world, &view), MOTE_OK);
+    assert_int_equal(read_particles(world, &view), MOTE_OK);
     for (uint32_t i = 0; i < view.count * 4; i++) {
         assert_true(isfinite(view.positions[i]) && isfinite(view.velocities[i]));
     }

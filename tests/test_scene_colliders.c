@@ -192,6 +192,43 @@ static void colliders_spin_as_the_file_says(void **state)
     }
 }
 
+// A program adds a collider to the world of a scene with keyframes, and takes one of the scene's away: the others move
+// on as the file says, what was removed is not drawn and does not come back.
+static void programs_change_a_scenes_colliders(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{ \"colliders\": [{ \"shape\": \"box\", \"size\": [1, 1, 1], \"position\": [9, 0, 0] },"
+        "    { \"shape\": \"sphere\", \"radius\": 0.2,"
+        "      \"position\": {\"interpolation\": \"linear\", \"keyframes\": [[0, [0, 0, 0]], [2, [2, 0, 0]]]} },"
+        "    { \"shape\": \"sphere\", \"radius\": 0.2, \"mass\": 3, \"position\": [0, 50, 0], \"velocity\": [1, 0, 0] "
+        "}] }";
+    for (int b = 0; b < BACKENDS; b++) {
+        Running running = fixture_start(json, backends[b]);
+        fixture_advance(&running, 30);
+        MoteColliderId ids[4], added;
+        assert_int_equal(mote_world_collider_ids(running.world, ids, 4), 3);
+        MoteShape wall = mote_default_collider();
+        wall.kind = MOTE_SHAPE_BOX;
+        wall.from.position.x = wall.to.position.x = -7.0f;
+        expect_ok(mote_world_add_collider(running.world, &wall, &added));
+        expect_ok(mote_world_remove_collider(running.world, ids[0]));
+        fixture_advance(&running, 30);
+        MoteShapeState rows[4];
+        assert_int_equal(mote_world_collider_ids(running.world, NULL, 0), 3);
+        expect_ok(mote_world_read_shapes(running.world, rows, 4));
+        expect_close((double)rows[0].pose.position.x, 1, 1e-5, "x by the keyframes");
+        expect_close((double)rows[1].pose.position.x, 1, 1e-4, "x of the one with a mass");
+        expect_close((double)rows[2].pose.position.x, -7, 1e-6, "x of the added one");
+        assert_true(rows[1].id.generation == ids[2].generation && rows[2].id.generation == added.generation);
+        MoteRenderScene look;
+        expect_ok(mote_simulation_render_scene(running.simulation, NULL, &look));
+        assert_int_equal(look.shape_count, 2);
+        expect_close((double)look.shapes[0].shape.to.position.x, 1, 1e-5, "x as it is drawn");
+        fixture_stop(&running);
+    }
+}
+
 // ---- Stacks that do not stand on y = 0 ----------------------------------------------------------------------
 
 // How high a column of ten soft-solved boxes stands over the box it was put on, over its height at the start.
@@ -266,13 +303,10 @@ static void marbles_roll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(water_wets_the_area_it_stands_on),
-        cmocka_unit_test(a_resumed_run_writes_the_same_wet_map),
-        cmocka_unit_test(half_of_a_slope_is_ice),
-        cmocka_unit_test(colliders_have_the_mass_of_the_file),
-        cmocka_unit_test(colliders_spin_as_the_file_says),
-        cmocka_unit_test(stacks_stand_by_their_contacts),
-        cmocka_unit_test(marbles_roll),
+        cmocka_unit_test(water_wets_the_area_it_stands_on), cmocka_unit_test(a_resumed_run_writes_the_same_wet_map),
+        cmocka_unit_test(half_of_a_slope_is_ice),           cmocka_unit_test(colliders_have_the_mass_of_the_file),
+        cmocka_unit_test(colliders_spin_as_the_file_says),  cmocka_unit_test(programs_change_a_scenes_colliders),
+        cmocka_unit_test(stacks_stand_by_their_contacts),   cmocka_unit_test(marbles_roll),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

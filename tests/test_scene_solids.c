@@ -363,6 +363,42 @@ static void test_states(void **state)
     }
 }
 
+// A scene's body can be taken out of its world: it is no longer drawn, and a state saved then goes on bit for bit in a
+// new simulation, also in one whose rows of that body are still there.
+static void test_states_after_removals(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{ \"solver\": { \"spacing\": 0.1 }, \"materials\": { \"oak\": { \"static_friction\": 0.5 } },"
+        "  \"colliders\": [{ \"shape\": \"plane\", \"material\": \"oak\" }],"
+        "  \"bodies\": [{ \"mesh\": \"shape:box?x=0.4&y=0.4&z=0.4\", \"material\": \"oak\", \"position\": [0, 0.5, 0],"
+        "    \"copies\": [1, 3, 1], \"copies_spacing\": [0, 0.5, 0] }] }";
+    for (int b = 0; b < BACKENDS; b++) {
+        for (uint32_t removed = 1; removed < 3; removed++) { // in the middle of the tables, and at their end
+            Running running = fixture_start(json, backends[b]);
+            MoteBodyState rows[3];
+            MoteRenderScene look;
+            read_bodies(&running, rows, 3);
+            fixture_advance(&running, 5);
+            expect_ok(mote_world_remove_body(running.world, rows[removed].id));
+            expect_ok(mote_simulation_render_scene(running.simulation, NULL, &look));
+            assert_int_equal(look.instance_count, 2);
+            fixture_advance(&running, 5);
+            expect_ok(mote_simulation_save(running.simulation, fixture_path("removed.state")));
+            fixture_advance(&running, 10);
+            const uint64_t hash = fixture_hash(&running);
+            fixture_stop(&running);
+            running = fixture_start(json, backends[b]);
+            expect_ok(mote_simulation_load(running.simulation, fixture_path("removed.state")));
+            read_bodies(&running, rows, 3);
+            assert_true(rows[removed].present == 0 && rows[0].present == 64);
+            fixture_advance(&running, 10);
+            assert_true(fixture_hash(&running) == hash);
+            fixture_stop(&running);
+        }
+    }
+}
+
 // ---- Colliders from meshes ----------------------------------------------------------------------------------------
 
 // The height at which the only grain of a scene comes to rest near an x.
@@ -527,12 +563,19 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_box),          cmocka_unit_test(test_anchor_and_height),
-        cmocka_unit_test(test_copies),         cmocka_unit_test(test_friction_of_materials),
-        cmocka_unit_test(test_fillings),       cmocka_unit_test(test_jitter),
-        cmocka_unit_test(test_poured_grains),  cmocka_unit_test(test_flat_grains),
-        cmocka_unit_test(test_looks),          cmocka_unit_test(test_states),
-        cmocka_unit_test(test_mesh_colliders), cmocka_unit_test(test_sandcastle),
+        cmocka_unit_test(test_a_box),
+        cmocka_unit_test(test_anchor_and_height),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_friction_of_materials),
+        cmocka_unit_test(test_fillings),
+        cmocka_unit_test(test_jitter),
+        cmocka_unit_test(test_poured_grains),
+        cmocka_unit_test(test_flat_grains),
+        cmocka_unit_test(test_looks),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states_after_removals),
+        cmocka_unit_test(test_mesh_colliders),
+        cmocka_unit_test(test_sandcastle),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);

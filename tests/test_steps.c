@@ -3,6 +3,8 @@
 // steps the host runs before it looks, the result is that of single steps, bit for bit.
 #include "solid_fixture.h"
 
+#include "solver/batch.h"
+
 static const float time_step = 1.0f / 240.0f;
 
 // Water that collapses onto grains that roll, with a channel and a body: everything that a step moves around.
@@ -128,8 +130,8 @@ static void particles_come_between_steps(void **state)
         Nozzle nozzle = {many, n};
         many->last_cells = n == 12 ? 1 : many->last_cells;
         many->last_blocks = n == 6 ? 0 : many->last_blocks;
-        assert_true(mote_world_expect_particles(many, 18, MOTE_PHASE_FLUID));
-        expect_ok(mote_world_prepared_steps(many, time_step, 6, pour, &nozzle, NULL));
+        assert_true(world_expect_particles(many, 18, MOTE_PHASE_FLUID));
+        expect_ok(world_prepared_steps(many, time_step, 6, pour, &nozzle, NULL));
         assert_int_equal(many->tally.next_id, mote_world_particle_count(many) + many->removed);
     }
     const uint32_t count = mote_world_particle_count(single);
@@ -145,13 +147,13 @@ static void particles_must_be_expected(void **state)
     Nozzle nozzle = {world, 0};
     uint32_t done = 7;
     run_steps(world, 2, time_step);
-    expect_error(mote_world_prepared_steps(world, time_step, 4, pour, &nozzle, &done), MOTE_ERROR_INPUT,
-                 "mote_world_expect_particles");
+    expect_error(world_prepared_steps(world, time_step, 4, pour, &nozzle, &done), MOTE_ERROR_INPUT,
+                 "world_expect_particles");
     assert_int_equal(done, 0);
     const MoteSettings settings = mote_default_settings();
     MoteWorld *empty = make_world(*state, &settings);
-    assert_false(mote_world_expect_particles(empty, 1, 1)); // the first grain
-    assert_false(mote_world_expect_particles(world, UINT32_MAX, MOTE_PHASE_FLUID));
+    assert_false(world_expect_particles(empty, 1, 1)); // the first grain
+    assert_false(world_expect_particles(world, UINT32_MAX, MOTE_PHASE_FLUID));
     mote_world_destroy(empty);
     mote_world_destroy(world);
 }

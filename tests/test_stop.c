@@ -210,7 +210,7 @@ static void renderers_are_made_or_not_there(void **state)
 {
     (void)state;
     for (uint32_t patience = 0; patience < 12; patience = 3 * patience + 1) {
-        const MoteRendererOptions options = {.device = MOTE_DEVICE_AUTO};
+        const MoteRendererOptions options = mote_default_renderer_options();
         Asking asking = {.patience = patience};
         MoteRenderer *renderer;
         mote_stop_when(ask, &asking);

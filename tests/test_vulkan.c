@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "solver/batch.h"
 #include "vulkan/shaders.h"
 #include "vulkan/spirv.h"
 #include "vulkan/vulkan_backend.h"
@@ -198,12 +199,12 @@ static void recorded_steps_are_run_again(void **state)
     expect_ok(mote_world_steps(world, 1e-4f, 20, NULL));
     assert_int_equal(vulkan->runs - before, (20 + STEP_BATCH - 1) / STEP_BATCH); // or for several at once
     const uint64_t prepared = vulkan->runs;
-    expect_ok(mote_world_prepared_steps(world, 1e-4f, STEP_BATCH, turn_gravity, world, NULL));
+    expect_ok(world_prepared_steps(world, 1e-4f, STEP_BATCH, turn_gravity, world, NULL));
     assert_int_equal(vulkan->runs - prepared, 1); // whatever happens between them
-    assert_true(mote_world_expect_particles(world, STEP_BATCH, MOTE_PHASE_FLUID));
-    mote_world_read(world, &(MoteParticleView){0}); // what moving to larger buffers has recorded
+    assert_true(world_expect_particles(world, STEP_BATCH, MOTE_PHASE_FLUID));
+    mote_world_read(world, &(MoteParticleView){.capacity = UINT32_MAX}); // what moving to larger buffers has recorded
     const uint64_t expected = vulkan->runs;
-    expect_ok(mote_world_prepared_steps(world, 1e-4f, STEP_BATCH, add_drop, world, NULL));
+    expect_ok(world_prepared_steps(world, 1e-4f, STEP_BATCH, add_drop, world, NULL));
     assert_int_equal(vulkan->runs - expected, 1);
     mote_world_destroy(world);
 }

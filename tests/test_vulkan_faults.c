@@ -7,6 +7,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "render_fixture.h"
 
+#include "particle_fixture.h"
 #include "vulkan_faults/vulkan_faults.h"
 #include <dlfcn.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ typedef MoteResult Run(Outcome *out);
 static MoteResult keep_positions(MoteSimulation *simulation, Outcome *out)
 {
     MoteParticleView view;
-    const MoteResult result = mote_world_read(mote_simulation_world(simulation), &view);
+    const MoteResult result = read_particles(mote_simulation_world(simulation), &view);
     if (result == MOTE_OK) {
         assert_true(4 * view.count <= sizeof out->positions / sizeof out->positions[0]);
         out->count = view.count;

@@ -7,6 +7,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "mote.h"
 #include "mote_render.h"
+#include "particle_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static bool particles_are_finite(MoteWorld *world)
 {
     MoteParticleView view;
     MoteStatistics s;
-    if (mote_world_read(world, &view) != MOTE_OK || mote_world_statistics(world, &s) != MOTE_OK) {
+    if (read_particles(world, &view) != MOTE_OK || mote_world_statistics(world, &s) != MOTE_OK) {
         printf("= failed reading: %s\n", mote_error_message());
         return false;
     }
@@ -102,7 +103,7 @@ static bool layers_are_finite(MoteRenderer *renderer)
 
 static MoteResult draw(Tool *tool, const Case *c, MoteSimulation *simulation)
 {
-    const MoteRendererOptions options = {.device = MOTE_DEVICE_AUTO};
+    const MoteRendererOptions options = mote_default_renderer_options();
     const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 1, .layers = true};
     const MoteRenderMesh *meshes;
     uint32_t count;

@@ -65,17 +65,16 @@ int drawing_options_check(const char *command, DrawingOptions *options)
         return usage_error(command, "--size: found '%s', expected WIDTHxHEIGHT in pixels, as in 1280x720",
                            options->size);
     }
-    options->renderer = (MoteRendererOptions){.device = MOTE_DEVICE_AUTO,
-                                              .validate = options->validate,
-                                              .splat = MOTE_SPLAT_AUTO,
-                                              .force_staging = options->no_share};
+    options->renderer = mote_default_renderer_options();
+    options->renderer.validate = options->validate;
+    options->renderer.force_staging = options->no_share;
     const char *device = options->device;
     if (strcmp(device, "auto") != 0 && (!read_number(&device, 1023, &options->renderer.device) || *device != '\0')) {
         return usage_error(command, "--device: found '%s', expected auto or a number of `mote info`", options->device);
     }
     for (uint32_t i = 0; i < sizeof splats / sizeof splats[0]; i++) {
         if (strcmp(options->splat, splats[i]) == 0) {
-            options->renderer.splat = i;
+            options->renderer.splat = (MoteSplatMethod)i;
         }
     }
     return check_view(command, options->view);

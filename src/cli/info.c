@@ -96,7 +96,7 @@ static uint32_t find_automatic(const MoteDeviceInfo *rows, uint32_t count)
         usable += rows[i].usable;
     }
     MoteRenderer *renderer;
-    const MoteRendererOptions options = {.device = MOTE_DEVICE_AUTO};
+    const MoteRendererOptions options = mote_default_renderer_options();
     if (usable < 2 || mote_renderer_create(&options, &renderer) != MOTE_OK) {
         return first;
     }

@@ -266,6 +266,31 @@ static MoteResult check_picture(const MoteRenderer *renderer, const MotePicture 
     return MOTE_OK;
 }
 
+// Enums come from programs, which may have any number there.
+static MoteResult check_scene(const MoteRenderScene *scene)
+{
+    if (scene->liquid.smoothing > MOTE_SMOOTHING_NONE || scene->sky.kind > MOTE_SKY_COLOR) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "smoothing %u and a sky of kind %u, expected a MoteSmoothing and a MoteSkyKind",
+                         scene->liquid.smoothing, scene->sky.kind);
+    }
+    for (uint32_t i = 0; i < scene->shape_count; i++) {
+        const MoteRenderShape *shape = &scene->shapes[i];
+        if (shape->look > MOTE_LOOK_HIDDEN || shape->shape.kind > MOTE_SHAPE_FIELD) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "shape %u has look %u and kind %u, expected a MoteLook and a MoteShapeKind", i,
+                             shape->look, shape->shape.kind);
+        }
+    }
+    for (uint32_t i = 0; i < scene->instance_count; i++) {
+        if (scene->instances[i].look > MOTE_LOOK_HIDDEN) {
+            return mote_fail(MOTE_ERROR_INPUT, "instance %u has look %u, expected a MoteLook", i,
+                             scene->instances[i].look);
+        }
+    }
+    return MOTE_OK;
+}
+
 // What "channel:NAME" shows: the world's channel of that name, or what the caller gave.
 static MoteResult choose_channel(const MoteRenderChannel *channel, Frame *frame)
 {
@@ -296,6 +321,7 @@ static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const M
     frame->picture = picture;
     MoteResult result = renderer_finish(renderer);
     result = result == MOTE_OK ? check_picture(renderer, picture) : result;
+    result = result == MOTE_OK ? check_scene(scene) : result;
     result = result == MOTE_OK ? choose_view(picture->view, frame) : result;
     result = result == MOTE_OK ? choose_channel(channel, frame) : result;
     result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;

@@ -242,6 +242,9 @@ static MoteResult create_queries(MoteRenderer *renderer)
 MoteResult mote_renderer_create(const MoteRendererOptions *options, MoteRenderer **out)
 {
     *out = NULL;
+    if (options->splat > MOTE_SPLAT_QUADS) {
+        return mote_fail(MOTE_ERROR_INPUT, "splat method %u, expected a MoteSplatMethod", options->splat);
+    }
     MoteRenderer *renderer = calloc(1, sizeof *renderer);
     if (renderer == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for a renderer");

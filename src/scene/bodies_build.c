@@ -177,7 +177,7 @@ static MoteResult add_copies(SceneStart *start, uint32_t element, SceneBodies *b
         pose_model(model, &pose, positions, gradients);
         bodies->copies[bodies->copy_count] = (BodyCopy){.element = element, .number = i, .rotation = pose.rotation};
         uint32_t first_id = 0;
-        result = mote_world_add_body(start->world, &described, &first_id, NULL);
+        result = mote_world_add_body(start->world, &described, &first_id, &bodies->copies[bodies->copy_count].id);
         bodies->copy_count += result == MOTE_OK;
         result = result == MOTE_OK
                      ? scene_start_source(start, SCENE_SECTION_body, element, i, first_id, positions, described.count)

@@ -20,10 +20,11 @@ typedef struct BodyModel {
 
 // One body of the world.
 typedef struct BodyCopy {
-    uint32_t element;        // of the scene's bodies
-    uint32_t number;         // of the copy among the element's
-    uint32_t group;          // phase group of its particles
-    uint32_t first_member;   // row of the world's member table
+    uint32_t element;      // of the scene's bodies
+    uint32_t number;       // of the copy among the element's
+    uint32_t group;        // phase group of its particles
+    uint32_t first_member; // row of the world's member table
+    MoteBodyId id;
     MoteQuaternion rotation; // from the model's frame to how the body started
 } BodyCopy;
 

@@ -199,8 +199,8 @@ static uint32_t collider_instances(const MoteSimulation *simulation, MoteRenderI
     uint32_t count = 0;
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
         const SceneCollider *collider = SCENE_AT(values, collider, i);
-        if (simulation->look.collider_rows[i] == MOTE_NONE) {
-            continue;
+        if (simulation->look.collider_rows[i] == MOTE_NONE || simulation->look.states[i].id.generation == 0) {
+            continue; // no mesh, or removed
         }
         const bool container =
             collider->inside_out || (collider->shape == MOTE_SHAPE_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
@@ -226,7 +226,7 @@ uint32_t simulation_body_instances(MoteSimulation *simulation)
     for (uint32_t i = 0; i < bodies->copy_count; i++) {
         const BodyCopy *copy = &bodies->copies[i];
         const SceneBody *body = SCENE_AT(&simulation->scene->values, body, copy->element);
-        if (look->body_meshes[copy->element] != MOTE_NONE) {
+        if (look->body_meshes[copy->element] != MOTE_NONE && mote_world_has_body(simulation->world, copy->id)) {
             look->instances[count++] = (MoteRenderInstance){
                 .mesh = look->body_meshes[copy->element],
                 .look = body->look == SCENE_BODY_HIDDEN ? MOTE_LOOK_HIDDEN : MOTE_LOOK_SOLID,

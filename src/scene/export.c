@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "solver/particle_copy.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ MoteResult export_write_rows(const ExportTable *table, FILE *stream, bool pad, b
 // ---- The table of a world ----
 
 typedef struct ExportMemory {
+    MoteParticleView particles;
     float *masses;
     uint32_t *groups;
     float *channels[EXPORT_CHANNEL_LIMIT];
@@ -99,6 +101,7 @@ typedef struct ExportMemory {
 
 static void memory_free(ExportMemory *memory)
 {
+    particle_copy_free(&memory->particles);
     free(memory->masses);
     free(memory->groups);
     for (uint32_t i = 0; i < EXPORT_CHANNEL_LIMIT; i++) {
@@ -135,16 +138,15 @@ static MoteResult read_channels(MoteWorld *world, ExportTable *table, ExportMemo
 
 static MoteResult read_table(MoteWorld *world, ExportTable *table, ExportMemory *memory)
 {
-    // Channels first: what mote_world_read gives lasts only until the next call on the world.
     MoteResult result = read_channels(world, table, memory);
     if (result != MOTE_OK) {
         return result;
     }
-    MoteParticleView view;
-    result = mote_world_read(world, &view);
+    result = particle_copy_read(world, COPY_ALL, &memory->particles);
     if (result != MOTE_OK) {
         return result;
     }
+    const MoteParticleView view = memory->particles;
     memory->masses = malloc((view.count + (size_t)1) * sizeof *memory->masses);
     memory->groups = malloc((view.count + (size_t)1) * sizeof *memory->groups);
     if (memory->masses == NULL || memory->groups == NULL) {

@@ -15,7 +15,7 @@
 #define FITS_PATH(field)   _Generic((field), const char * : 1, default : 0)
 #define FITS_MESH(field)   FITS_PATH(field)
 #define FITS_MESHES(field) _Generic((field), const SceneSequence * : 1, default : 0)
-#define FITS_CHOICE(field) FITS_UINT(field)
+#define FITS_CHOICE(field) (sizeof(field) == sizeof(uint32_t) && FITS_UINT(field)) // an enum without negative values
 #define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
     _Static_assert(FITS_##type(((scene_type_##section *)0)->field), #section "." #field " is not a " #type);
 #include "scene/keys.def"

@@ -142,6 +142,12 @@ static void make_default_material(void)
     default_material = material_look(&material);
 }
 
+MoteRenderMaterial mote_default_render_material(void)
+{
+    call_once(&default_material_once, make_default_material);
+    return default_material;
+}
+
 MoteRenderScene mote_default_render_scene(void)
 {
     call_once(&default_material_once, make_default_material);
@@ -229,7 +235,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
             scene->path, chosen->name[0] != '\0' ? "cameras." : "camera", chosen->name, (double)position.x,
             (double)position.y, (double)position.z, time);
     }
-    result = mote_world_read_shapes(simulation->world, look->states, SCENE_COUNT(values, collider));
+    result = simulation_read_colliders(simulation, look->states);
     if (result != MOTE_OK) {
         return result;
     }
@@ -240,7 +246,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
     }
     uint32_t shapes = 0; // meshes among the colliders are instances
     for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
-        if (!scene_collider_has_mesh(SCENE_AT(values, collider, i))) {
+        if (!scene_collider_has_mesh(SCENE_AT(values, collider, i)) && look->states[i].id.generation != 0) {
             look->shapes[shapes++] = collider_look(SCENE_AT(values, collider, i), values, &look->states[i]);
         }
     }

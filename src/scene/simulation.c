@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "scene/build.h"
 #include "scene/state_file.h"
+#include "solver/batch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,16 +49,43 @@ static MoteResult set_settings(MoteSimulation *simulation)
     return result;
 }
 
-static MoteResult set_colliders(MoteSimulation *simulation)
+static void describe_colliders(MoteSimulation *simulation)
 {
-    const uint32_t count = SCENE_COUNT(&simulation->to, collider);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->to, collider); i++) {
         const SceneCollider *to = SCENE_AT(&simulation->to, collider, i);
         const SceneMaterial *material = scene_material(&simulation->to, to->material);
         simulation->shapes[i] = scene_collider_shape(SCENE_AT(&simulation->from, collider, i), to, material);
         simulation->shapes[i].data = simulation->collider_meshes[i].data;
     }
-    return mote_world_set_shapes(simulation->world, simulation->shapes, count);
+}
+
+static MoteResult set_colliders(MoteSimulation *simulation)
+{
+    const uint32_t count = SCENE_COUNT(&simulation->to, collider);
+    describe_colliders(simulation);
+    return world_update_colliders(simulation->world, simulation->collider_ids, simulation->shapes, count);
+}
+
+static MoteResult add_colliders(MoteSimulation *simulation)
+{
+    const uint32_t count = SCENE_COUNT(&simulation->to, collider);
+    describe_colliders(simulation);
+    const MoteResult result = mote_world_set_shapes(simulation->world, simulation->shapes, count);
+    mote_world_collider_ids(simulation->world, simulation->collider_ids, count);
+    return result;
+}
+
+MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteShapeState *states)
+{
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->to, collider) && result == MOTE_OK; i++) {
+        const MoteColliderId id = simulation->collider_ids[i];
+        states[i] = (MoteShapeState){0};
+        result = mote_world_has_collider(simulation->world, id)
+                     ? mote_world_read_collider(simulation->world, id, &states[i])
+                     : MOTE_OK;
+    }
+    return result;
 }
 
 // What colliders with a mass begin with.
@@ -69,7 +97,8 @@ static MoteResult start_colliders(MoteSimulation *simulation)
         const MoteVec3 turns = collider->angular_velocity;
         if (scene_collider_has_mass(collider)) {
             const MoteVec3 spin = {turns.x * radians, turns.y * radians, turns.z * radians};
-            const MoteResult result = mote_world_set_shape_motion(simulation->world, i, NULL, collider->velocity, spin);
+            const MoteResult result = mote_world_set_shape_motion(simulation->world, simulation->collider_ids[i], NULL,
+                                                                  collider->velocity, spin);
             if (result != MOTE_OK) {
                 return result;
             }
@@ -99,7 +128,9 @@ static MoteResult allocate(MoteSimulation *simulation)
     simulation->emitters = calloc(emitters + 1u, sizeof *simulation->emitters);
     simulation->emitters_before = calloc(emitters + 1u, sizeof *simulation->emitters_before);
     simulation->shapes = calloc(shapes + 1u, sizeof *simulation->shapes);
-    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->shapes == NULL) {
+    simulation->collider_ids = calloc(colliders + 1u, sizeof *simulation->collider_ids);
+    if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->shapes == NULL ||
+        simulation->collider_ids == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
     }
     for (uint32_t i = 0; i < emitters; i++) {
@@ -147,7 +178,7 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     if (result == MOTE_OK) {
         result = scene_add_collider_meshes(scene, simulation->world, &simulation->collider_meshes);
     }
-    MoteResult (*const parts[])(MoteSimulation *) = {set_colliders, start_colliders, set_kill_volumes, fill};
+    MoteResult (*const parts[])(MoteSimulation *) = {add_colliders, start_colliders, set_kill_volumes, fill};
     for (uint32_t i = 0; i < sizeof parts / sizeof parts[0] && result == MOTE_OK; i++) {
         result = stop_check();
         result = result == MOTE_OK ? parts[i](simulation) : result;
@@ -198,6 +229,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     drop_emissions(simulation);
     free(simulation->emissions);
     free(simulation->shapes);
+    free(simulation->collider_ids);
     simulation_look_free(&simulation->look);
     scene_bodies_free(&simulation->bodies);
     notices_clear(&simulation->notices);
@@ -271,7 +303,7 @@ static MoteResult emit_ahead(MoteSimulation *simulation, uint32_t *count)
         }
         for (uint32_t i = first; i<simulation->emission_count && * count> 1 && expected; i++) {
             const MoteParticles *particles = &simulation->emissions[i].particles;
-            expected = mote_world_expect_particles(simulation->world, particles->count, particles->phase);
+            expected = world_expect_particles(simulation->world, particles->count, particles->phase);
         }
     }
     if (!expected) {
@@ -345,8 +377,7 @@ static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
         // The whole clock's first step, not a difference of two times: every step is then equally long.
         const float time_step = (float)simulation_time_of_step(simulation, 1);
         uint32_t done = 0;
-        result =
-            mote_world_prepared_steps(simulation->world, time_step, count, moves ? prepare : NULL, simulation, &done);
+        result = world_prepared_steps(simulation->world, time_step, count, moves ? prepare : NULL, simulation, &done);
         simulation->steps += done;
     }
     drop_emissions(simulation);
@@ -448,7 +479,8 @@ uint64_t mote_simulation_frame_target(const MoteSimulation *simulation)
 uint64_t mote_simulation_escaped(MoteSimulation *simulation)
 {
     MoteParticleView view;
-    if (mote_world_read(simulation->world, &view) != MOTE_OK) {
+    if (particle_copy_read(simulation->world, COPY_POSITIONS, &view) != MOTE_OK) {
+        particle_copy_free(&view);
         return UINT64_MAX; // nothing is known of any particle; the message says why
     }
     const SceneBounds *bounds = SCENE_AT(&simulation->scene->values, bounds, 0);
@@ -459,5 +491,7 @@ uint64_t mote_simulation_escaped(MoteSimulation *simulation)
         inside += p[0] >= bounds->lower.x && p[0] <= bounds->upper.x && p[1] >= bounds->lower.y &&
                   p[1] <= bounds->upper.y && (flat || (p[2] >= bounds->lower.z && p[2] <= bounds->upper.z));
     }
-    return view.count - inside;
+    const uint64_t escaped = view.count - inside;
+    particle_copy_free(&view);
+    return escaped;
 }

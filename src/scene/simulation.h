@@ -8,6 +8,7 @@
 #include "scene/emitters.h"
 #include "scene/notices.h"
 #include "scene/scene.h"
+#include "solver/particle_copy.h"
 
 // What mote_simulation_render_scene hands out; empty until its first call.
 typedef struct SimulationLook {
@@ -37,7 +38,8 @@ struct MoteSimulation {
     EmitterState *emitters, *emitters_before; // one an emitter of the scene; as they were when a frame began
     Emission *emissions;                      // of the steps under way
     uint32_t emission_count, emission_capacity;
-    MoteShape *shapes; // room for one a collider or kill volume, whichever are more
+    MoteColliderId *collider_ids; // one a collider
+    MoteShape *shapes;            // room for one a collider or kill volume, whichever are more
     SceneBodies bodies;
     Notices notices;
     bool gain_reported, escape_reported; // while it lasts
@@ -51,6 +53,8 @@ struct MoteSimulation {
 
 double simulation_time_of_step(const MoteSimulation *simulation, uint64_t step); // s, of its beginning
 uint32_t simulation_emitter_count(const MoteSimulation *simulation);
+// One state a collider of the scene; all zeros for those that a user has removed from the world.
+MoteResult simulation_read_colliders(MoteSimulation *simulation, MoteShapeState *states);
 
 void simulation_watch(MoteSimulation *simulation); // after a frame; watch.c
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "scene/build.h"
+#include "solver/particle_copy.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -427,23 +428,23 @@ static MoteResult check_overlaps(SceneStart *start, const SceneBodies *bodies, c
 
 MoteResult scene_start_check(SceneStart *start, const SceneBodies *bodies)
 {
-    MoteParticleView particles;
+    MoteParticleView particles = {0};
     MoteResult result = check_places(start);
-    result = result == MOTE_OK ? mote_world_read(start->world, &particles) : result;
-    if (result != MOTE_OK || particles.count == 0) {
-        return result;
+    result = result == MOTE_OK ? particle_copy_read(start->world, COPY_POSITIONS | COPY_IDS, &particles) : result;
+    MoteVec3 *positions = malloc((size_t)particles.count * sizeof *positions + 1);
+    if (result == MOTE_OK && positions == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to check how it begins", start->scene->path);
     }
-    MoteVec3 *positions = malloc((size_t)particles.count * sizeof *positions);
-    if (positions == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to check how it begins", start->scene->path);
-    }
-    for (uint32_t i = 0; i < particles.count; i++) { // ids count from 0 in a new world
+    for (uint32_t i = 0; i < particles.count && result == MOTE_OK; i++) { // ids count from 0 in a new world
         const float *p = particles.positions + 4 * (size_t)i;
         MOTE_ASSERT(particles.ids[i] < particles.count);
         positions[particles.ids[i]] = (MoteVec3){p[0], p[1], p[2]};
     }
-    result = check_colliders(start, positions, particles.count);
-    result = result == MOTE_OK ? check_overlaps(start, bodies, positions, particles.count) : result;
+    if (result == MOTE_OK && particles.count > 0) {
+        result = check_colliders(start, positions, particles.count);
+        result = result == MOTE_OK ? check_overlaps(start, bodies, positions, particles.count) : result;
+    }
     free(positions);
+    particle_copy_free(&particles);
     return result;
 }

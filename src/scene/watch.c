@@ -12,17 +12,17 @@ enum { SQUEEZED_FRAMES = 15 }; // in a row, before it is reported: colliders tha
 static bool find_particle(MoteSimulation *simulation, uint32_t id, MoteVec3 *place)
 {
     MoteParticleView view;
-    if (mote_world_read(simulation->world, &view) != MOTE_OK) {
-        return false;
-    }
-    for (uint32_t i = 0; i < view.count; i++) {
+    bool found = false;
+    const MoteResult result = particle_copy_read(simulation->world, COPY_POSITIONS | COPY_IDS, &view);
+    for (uint32_t i = 0; i < view.count && result == MOTE_OK && !found; i++) {
         if (view.ids[i] == id) {
             const float *p = view.positions + 4 * (size_t)i;
             *place = (MoteVec3){p[0], p[1], p[2]};
-            return true;
+            found = true;
         }
     }
-    return false;
+    particle_copy_free(&view);
+    return found;
 }
 
 // A warning that ends with where particle `id` is.

@@ -3,7 +3,7 @@
 #ifndef MOTE_SOLVER_BACKEND_H
 #define MOTE_SOLVER_BACKEND_H
 
-#include "mote.h"
+#include "mote_interop.h"
 #include "kernels/data.h"
 
 #ifdef __cplusplus
@@ -49,6 +49,8 @@ typedef struct BackendFunctions {
     // Where memory is: a MoteMemoryKind, and why not in memory that others can read.
     uint32_t (*memory_kind)(const Backend *backend, const char **why);
     const void *(*memory_device)(const Backend *backend); // of MOTE_MEMORY_DEVICE; NULL where it never is
+    // For code of users' own: the cudaStream_t that all work is given to, the VkDevice; NULL where there is none.
+    void *(*native_handle)(Backend *backend);
 
     void (*launch)(Backend *backend, KernelId kernel, const MoteView *view);
 

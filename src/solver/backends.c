@@ -46,7 +46,7 @@ uint32_t mote_backends(MoteBackendInfo *rows, uint32_t capacity)
 MoteResult backend_create(const MoteBackendOptions *options, Backend **out)
 {
     *out = NULL;
-    const MoteBackendOptions standard = {0};
+    const MoteBackendOptions standard = mote_default_backend_options();
     if (options == NULL) {
         options = &standard;
     }

@@ -19,6 +19,7 @@ typedef struct BodyTables {
     Cluster *clusters;                     // a cluster
     vec4 *rotations, *centres, *origins;   // a cluster
     uvec2 *chunks;                         // a chunk
+    void *zeros;                           // a vec4 a member, a Motion a cluster
 } BodyTables;
 
 static void tables_free(BodyTables *t)
@@ -26,7 +27,7 @@ static void tables_free(BodyTables *t)
     void *const arrays[] = {t->fields,         t->flat,          t->member_clusters, t->member_starts,
                             t->member_entries, t->entry_members, t->entry_clusters,  t->rests,
                             t->clusters,       t->rotations,     t->centres,         t->origins,
-                            t->chunks};
+                            t->chunks,         t->zeros};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         free(arrays[i]);
     }
@@ -196,7 +197,7 @@ static void eigen(double a[3][3], double vectors[3][3])
 }
 
 // A line of particles has no inertia about itself, a single one none at all: there the inverse is 0.
-static void pseudo_inverse(const double matrix[3][3], double inverse[3][3])
+void pseudo_inverse(const double matrix[3][3], double inverse[3][3])
 {
     double values[3][3], vectors[3][3];
     memcpy(values, matrix, sizeof values);
@@ -395,8 +396,10 @@ static bool tables_allocate(BodyTables *t)
     t->centres = malloc(c * sizeof *t->centres);
     t->origins = malloc(c * sizeof *t->origins);
     t->chunks = malloc(k * sizeof *t->chunks);
+    t->zeros = calloc(m > c ? m : c, sizeof(Motion) > sizeof(vec4) ? sizeof(Motion) : sizeof(vec4));
     return t->fields && t->flat && t->member_clusters && t->member_starts && t->member_entries && t->entry_members &&
-           t->entry_clusters && t->rests && t->clusters && t->rotations && t->centres && t->origins && t->chunks;
+           t->entry_clusters && t->rests && t->clusters && t->rotations && t->centres && t->origins && t->chunks &&
+           t->zeros;
 }
 
 static MoteResult tables_make(const MoteWorld *world, const MoteBody *body, BodyTables *t)
@@ -451,30 +454,30 @@ static MoteResult tables_make(const MoteWorld *world, const MoteBody *body, Body
 // ---- Adding ------------------------------------------------------------------------------------------------
 
 // Numbers that counted from the body's first row now count from the tables' first.
-static void tables_offset(const MoteWorld *world, BodyTables *t)
+static void tables_offset(const BodyRow *row, uint32_t body, BodyTables *t)
 {
-    const MoteView *view = &world->view;
     for (uint32_t m = 0; m < t->member_count; m++) {
-        t->member_clusters[m] += view->cluster_count;
+        t->member_clusters[m] += row->first_cluster;
     }
     for (uint32_t m = 0; m <= t->member_count; m++) {
-        t->member_starts[m] += world->entry_count;
+        t->member_starts[m] += row->first_entry;
     }
     for (uint32_t e = 0; e < t->entry_count; e++) {
-        t->member_entries[e] += world->entry_count;
-        t->entry_members[e] += view->member_count;
-        t->entry_clusters[e] += view->cluster_count;
+        t->member_entries[e] += row->first_entry;
+        t->entry_members[e] += row->first_member;
+        t->entry_clusters[e] += row->first_cluster;
     }
     for (uint32_t c = 0; c < t->cluster_count; c++) {
-        t->clusters[c].first_chunk += view->chunk_count;
-        t->clusters[c].first_entry += world->entry_count;
-        t->clusters[c].body = world->body_count;
+        t->clusters[c].first_chunk += row->first_chunk;
+        t->clusters[c].first_entry += row->first_entry;
+        t->clusters[c].body = body;
     }
     for (uint32_t k = 0; k < t->chunk_count; k++) {
-        t->chunks[k] = uv2(t->chunks[k].x + world->entry_count, t->chunks[k].y + world->entry_count);
+        t->chunks[k] = uv2(t->chunks[k].x + row->first_entry, t->chunks[k].y + row->first_entry);
     }
 }
 
+// Rows at the tables' end.
 static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
 {
     const MoteView *view = &world->view;
@@ -504,11 +507,11 @@ static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
     return result == MOTE_OK ? world_reserve(world, CAPACITY_CHUNK_SUMS, chunks * CHUNK_SUMS, 0) : result;
 }
 
-static void upload_tables(MoteWorld *world, const BodyTables *t)
+static void upload_tables(MoteWorld *world, const BodyRow *row, const BodyTables *t)
 {
-    MoteView *view = &world->view;
+    const MoteView *view = &world->view;
     Backend *backend = world->backend;
-    const uint32_t m = view->member_count, c = view->cluster_count, e = world->entry_count, k = view->chunk_count;
+    const uint32_t m = row->first_member, c = row->first_cluster, e = row->first_entry, k = row->first_chunk;
     void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
     upload(backend, view->member_fields + (size_t)MEMBER_FACES * m, t->fields,
            (size_t)MEMBER_FACES * t->member_count * sizeof *t->fields);
@@ -526,10 +529,35 @@ static void upload_tables(MoteWorld *world, const BodyTables *t)
     upload(backend, view->cluster_centres + c, t->centres, t->cluster_count * sizeof *t->centres);
     upload(backend, view->cluster_origins + c, t->origins, t->cluster_count * sizeof *t->origins);
     upload(backend, view->chunks + k, t->chunks, t->chunk_count * sizeof *t->chunks);
-    view->member_count += t->member_count;
-    view->cluster_count += t->cluster_count;
-    view->chunk_count += t->chunk_count;
-    world->entry_count += t->entry_count;
+    // What another body may have left there.
+    upload(backend, view->holds + m, t->zeros, t->member_count * sizeof(vec4));
+    upload(backend, view->hold_shapes + m, t->zeros, t->member_count * sizeof(uint));
+    upload(backend, view->motions + c, t->zeros, t->cluster_count * sizeof(Motion));
+}
+
+// The row of a body that was removed whose tables have the same sizes; NONE if there is none.
+static uint32_t find_free_row(const MoteWorld *world, const BodyTables *t)
+{
+    for (uint32_t b = 0; b < world->body_count; b++) {
+        const BodyRow *row = &world->bodies[b];
+        if (row->removed && row->member_count == t->member_count && row->cluster_count == t->cluster_count &&
+            row->entry_count == t->entry_count && row->chunk_count == t->chunk_count) {
+            return b;
+        }
+    }
+    return NONE;
+}
+
+// Takes the rows of removed bodies off the tables' end.
+static void drop_free_rows(MoteWorld *world)
+{
+    while (world->body_count > 0 && world->bodies[world->body_count - 1].removed) {
+        const BodyRow *row = &world->bodies[--world->body_count];
+        world->view.member_count = row->first_member;
+        world->view.cluster_count = row->first_cluster;
+        world->view.chunk_count = row->first_chunk;
+        world->entry_count = row->first_entry;
+    }
 }
 
 // What an iteration takes back, so that the step takes back `stiffness` whatever the number of iterations.
@@ -587,8 +615,29 @@ static MoteVec3 *make_velocities(const MoteBody *body)
     return velocities;
 }
 
+// The world's last row becomes a body's, whose tables end the world's.
+static void append_row(MoteWorld *world, BodyRow *row, const BodyTables *t)
+{
+    MoteView *view = &world->view;
+    *row = (BodyRow){
+        .first_member = view->member_count,
+        .member_count = t->member_count,
+        .first_cluster = view->cluster_count,
+        .cluster_count = t->cluster_count,
+        .first_entry = world->entry_count,
+        .entry_count = t->entry_count,
+        .first_chunk = view->chunk_count,
+        .chunk_count = t->chunk_count,
+    };
+    view->member_count += t->member_count;
+    view->cluster_count += t->cluster_count;
+    view->chunk_count += t->chunk_count;
+    world->entry_count += t->entry_count;
+    world->body_count++;
+}
+
 // Everything that may fail comes before anything that shows.
-MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t *first_id, uint32_t *number)
+MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t *first_id, MoteBodyId *id)
 {
     MoteResult result = check_body(world, body);
     if (result != MOTE_OK) {
@@ -599,6 +648,12 @@ MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t 
     }
     BodyTables tables;
     result = tables_make(world, body, &tables);
+    uint32_t index = result == MOTE_OK ? find_free_row(world, &tables) : NONE;
+    const bool appended = index == NONE;
+    if (appended) {
+        drop_free_rows(world);
+        index = world->body_count;
+    }
     MoteVec3 *velocities = make_velocities(body);
     uint *members = malloc(body->count * sizeof *members);
     if (result == MOTE_OK && (velocities == NULL || members == NULL)) {
@@ -614,154 +669,36 @@ MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t 
         .phase = group,
     };
     result = result == MOTE_OK ? reserve_row(world) : result;
-    result = result == MOTE_OK ? reserve_tables(world, &tables) : result;
+    result = result == MOTE_OK && appended ? reserve_tables(world, &tables) : result;
     if (result == MOTE_OK && world->view.material_count > 0) {
         result = mote_world_set_group_material(world, group, body->material);
     }
     result = result == MOTE_OK ? mote_world_add_particles(world, &particles, first_id) : result;
     if (result == MOTE_OK) {
+        BodyRow *row = &world->bodies[index];
+        if (appended) {
+            append_row(world, row, &tables);
+        }
+        row->group = group;
+        row->stiffness = body->stiffness;
+        row->generation = ++world->last_generation;
+        row->removed = false;
         for (uint32_t i = 0; i < body->count; i++) {
-            members[i] = world->view.member_count + i;
+            members[i] = row->first_member + i;
         }
         world->backend->functions->upload(world->backend, world->view.members + before, members,
                                           body->count * sizeof *members);
         for (uint32_t c = 0; c < tables.cluster_count; c++) {
             tables.clusters[c].pull = pull_of(world, body->stiffness);
         }
-        world->bodies[world->body_count] = (BodyRow){
-            .group = group,
-            .first_member = world->view.member_count,
-            .member_count = tables.member_count,
-            .first_cluster = world->view.cluster_count,
-            .cluster_count = tables.cluster_count,
-            .stiffness = body->stiffness,
-        };
-        tables_offset(world, &tables);
-        upload_tables(world, &tables);
-        if (number != NULL) {
-            *number = world->body_count;
-        }
-        world->body_count++;
+        tables_offset(row, index, &tables);
+        upload_tables(world, row, &tables);
+    }
+    if (id != NULL) {
+        *id = result == MOTE_OK ? (MoteBodyId){index, world->last_generation} : (MoteBodyId){0};
     }
     free(velocities);
     free(members);
     tables_free(&tables);
-    return result;
-}
-
-// ---- Reading -----------------------------------------------------------------------------------------------
-
-uint32_t mote_world_body_count(const MoteWorld *world)
-{
-    return world->body_count;
-}
-
-// Sums over the particles of one body, and then its state.
-typedef struct BodySums {
-    double mass, centre[3], momentum[3], angular[3]; // angular about the origin
-    double inertia[3][3];                            // about the origin
-} BodySums;
-
-static void add_to_sums(BodySums *sums, const float *position, const float *velocity)
-{
-    const double m = position[3] > 0.0f ? 1.0 / position[3] : 0.0;
-    const double p[3] = {position[0], position[1], position[2]}, v[3] = {velocity[0], velocity[1], velocity[2]};
-    const double squared = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
-    sums->mass += m;
-    for (int i = 0; i < 3; i++) {
-        sums->centre[i] += m * p[i];
-        sums->momentum[i] += m * v[i];
-        sums->angular[i] += m * (p[(i + 1) % 3] * v[(i + 2) % 3] - p[(i + 2) % 3] * v[(i + 1) % 3]);
-        for (int j = 0; j < 3; j++) {
-            sums->inertia[i][j] += m * ((i == j ? squared : 0.0) - p[i] * p[j]);
-        }
-    }
-}
-
-static void finish_state(const BodySums *sums, MoteBodyState *state)
-{
-    if (sums->mass <= 0.0) {
-        return;
-    }
-    double c[3], v[3], l[3], inertia[3][3], inverse[3][3], w[3] = {0};
-    for (int i = 0; i < 3; i++) {
-        c[i] = sums->centre[i] / sums->mass;
-        v[i] = sums->momentum[i] / sums->mass;
-    }
-    const double squared = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        l[i] = sums->angular[i] - sums->mass * (c[j] * v[k] - c[k] * v[j]);
-        for (int q = 0; q < 3; q++) {
-            inertia[i][q] = sums->inertia[i][q] - sums->mass * ((i == q ? squared : 0.0) - c[i] * c[q]);
-        }
-    }
-    pseudo_inverse((const double(*)[3])inertia, inverse);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            w[i] += inverse[i][j] * l[j];
-        }
-    }
-    state->mass = (float)sums->mass;
-    state->pose.position = (MoteVec3){(float)c[0], (float)c[1], (float)c[2]};
-    state->velocity = (MoteVec3){(float)v[0], (float)v[1], (float)v[2]};
-    state->angular_velocity = (MoteVec3){(float)w[0], (float)w[1], (float)w[2]};
-}
-
-MoteResult mote_world_read_bodies(MoteWorld *world, MoteBodyState *rows, uint32_t capacity)
-{
-    const uint32_t count = capacity < world->body_count ? capacity : world->body_count;
-    if (count == 0) {
-        return MOTE_OK;
-    }
-    MoteParticleView host;
-    MoteResult result = mote_world_read(world, &host);
-    const uint32_t members = world->view.member_count, clusters = world->view.cluster_count;
-    uint *member_of = malloc(host.count * sizeof *member_of + 1), *body_of = malloc(members * sizeof *body_of + 1);
-    vec4 *rotations = malloc(clusters * sizeof *rotations + 1);
-    BodySums *sums = calloc(count, sizeof *sums);
-    if (result == MOTE_OK && (member_of == NULL || body_of == NULL || rotations == NULL || sums == NULL)) {
-        result = mote_fail(MOTE_ERROR_MEMORY, "no memory to read %u bodies", count);
-    }
-    if (result == MOTE_OK) {
-        const BackendFunctions *functions = world->backend->functions;
-        functions->download(world->backend, rotations, world->view.cluster_rotations, clusters * sizeof *rotations);
-        if (host.count > 0) {
-            functions->download(world->backend, member_of, world->view.members, host.count * sizeof *member_of);
-        }
-        result = world_check_backend(world);
-    }
-    if (result == MOTE_OK) {
-        for (uint32_t b = 0; b < world->body_count; b++) {
-            const BodyRow *row = &world->bodies[b];
-            for (uint32_t m = 0; m < row->member_count; m++) {
-                body_of[row->first_member + m] = b;
-            }
-            if (b < count) {
-                const vec4 q = rotations[row->first_cluster];
-                rows[b] = (MoteBodyState){
-                    .group = row->group,
-                    .first_member = row->first_member,
-                    .members = row->member_count,
-                    .clusters = row->cluster_count,
-                    .pose.rotation = {q.x, q.y, q.z, q.w},
-                };
-            }
-        }
-        for (uint32_t i = 0; i < host.count; i++) {
-            const uint32_t body = member_of[i] < members ? body_of[member_of[i]] : MOTE_NONE;
-            if (body < count) {
-                rows[body].present++;
-                add_to_sums(&sums[body], host.positions + 4 * (size_t)i, host.velocities + 4 * (size_t)i);
-            }
-        }
-        for (uint32_t b = 0; b < count; b++) {
-            finish_state(&sums[b], &rows[b]);
-        }
-    }
-    free(member_of);
-    free(body_of);
-    free(rotations);
-    free(sums);
     return result;
 }

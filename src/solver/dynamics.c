@@ -47,12 +47,12 @@ static bool same_shape(const MoteWorld *world, const DynamicShape *row, const Mo
            before->combine == shape->combine;
 }
 
-bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32_t count)
+bool world_dynamics_stay(const MoteWorld *world, const ShapeSet *set)
 {
-    bool stay = count == world->view.shape_count && world->view.dynamic_count > 0;
-    for (uint32_t i = 0; i < count && stay; i++) {
+    bool stay = world->view.dynamic_count > 0 && world_rows_stay(world, set);
+    for (uint32_t i = 0; i < set->count && stay; i++) {
         const DynamicShape *row = find_row(world, i);
-        stay = has_mass(&shapes[i]) == (row != NULL) && (row == NULL || same_shape(world, row, &shapes[i]));
+        stay = has_mass(&set->shapes[i]) == (row != NULL) && (row == NULL || same_shape(world, row, &set->shapes[i]));
     }
     return stay;
 }
@@ -81,8 +81,10 @@ typedef struct Tables {
     Motion *motions;
     uint *rows, *indices; // dynamic_rows, dynamic_shapes
     uvec2 *ranges;
-    vec4 *samples, *centres;
+    vec4 *samples, *centres, *forces;
     Cluster *bodies;
+    Motion *motions_before; // of the world's rows as they are
+    vec4 *centres_before, *forces_before;
 } Tables;
 
 static void free_tables(Tables *tables)
@@ -94,7 +96,11 @@ static void free_tables(Tables *tables)
     free(tables->ranges);
     free(tables->samples);
     free(tables->centres);
+    free(tables->forces);
     free(tables->bodies);
+    free(tables->motions_before);
+    free(tables->centres_before);
+    free(tables->forces_before);
 }
 
 static bool allocate_tables(uint32_t dynamics, uint32_t shapes, Tables *tables)
@@ -103,11 +109,31 @@ static bool allocate_tables(uint32_t dynamics, uint32_t shapes, Tables *tables)
     tables->motions = calloc(dynamics, sizeof *tables->motions);
     tables->indices = calloc(dynamics, sizeof *tables->indices);
     tables->centres = calloc(dynamics, sizeof *tables->centres);
+    tables->forces = calloc(dynamics, 2 * sizeof *tables->forces);
     tables->bodies = calloc(dynamics, sizeof *tables->bodies);
     tables->rows = calloc(shapes, sizeof *tables->rows);
     tables->ranges = calloc(shapes, sizeof *tables->ranges);
     return tables->dynamics != NULL && tables->motions != NULL && tables->indices != NULL && tables->centres != NULL &&
-           tables->bodies != NULL && tables->rows != NULL && tables->ranges != NULL;
+           tables->forces != NULL && tables->bodies != NULL && tables->rows != NULL && tables->ranges != NULL;
+}
+
+// Where the world's shapes with a mass are.
+static MoteResult read_before(MoteWorld *world, Tables *tables)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const size_t n = world->view.dynamic_count;
+    tables->motions_before = malloc(n * sizeof(Motion) + 1);
+    tables->centres_before = malloc(n * sizeof(vec4) + 1);
+    tables->forces_before = malloc(2 * n * sizeof(vec4) + 1);
+    if (tables->motions_before == NULL || tables->centres_before == NULL || tables->forces_before == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %zu shapes with a mass", n);
+    }
+    if (n > 0) {
+        functions->download(world->backend, tables->motions_before, world->view.dynamic_motions, n * sizeof(Motion));
+        functions->download(world->backend, tables->centres_before, world->view.dynamic_centres, n * sizeof(vec4));
+        functions->download(world->backend, tables->forces_before, world->view.dynamic_forces, 2 * n * sizeof(vec4));
+    }
+    return world_check_backend(world);
 }
 
 static Motion motion_at(vec3 position, vec4 rotation, vec3 centre)
@@ -116,10 +142,26 @@ static Motion motion_at(vec3 position, vec4 rotation, vec3 centre)
     return (Motion){.start_rotation = rotation, .aim_rotation = rotation, .start_centre = place, .aim_centre = place};
 }
 
-// One shape's row; its motion goes on if it had one.
-static MoteResult make_row(MoteWorld *world, uint32_t i, const MoteShape *shape, const Shape *row, Tables *tables)
+// A shape that had a mass goes on as it was.
+static void keep_motion(const MoteWorld *world, const DynamicShape *before, Shape *row, Tables *tables)
 {
-    const DynamicShape *before = find_row(world, i);
+    const uint32_t n = tables->dynamic_count - 1, b = (uint32_t)(before - world->dynamics);
+    const Motion motion = tables->motions_before[b];
+    tables->motions[n] = motion;
+    tables->centres[n].w = tables->centres_before[b].w;
+    tables->forces[2 * n] = tables->forces_before[2 * b];
+    tables->forces[2 * n + 1] = tables->forces_before[2 * b + 1];
+    row->rotation = row->start_rotation = motion.aim_rotation;
+    row->position = row->start_position =
+        v3_sub(motion.aim_centre, rotate(motion.aim_rotation, tables->dynamics[n].centre));
+}
+
+// One shape's row; its motion goes on if it had one.
+static MoteResult make_row(MoteWorld *world, const ShapeSet *set, uint32_t i, Tables *tables)
+{
+    const MoteShape *shape = &set->shapes[i];
+    Shape *row = &set->rows[i];
+    const DynamicShape *before = find_row(world, set->before[i]); // of no row, if it had none
     const uint32_t n = tables->dynamic_count;
     DynamicShape *after = &tables->dynamics[n];
     if (before != NULL && same_geometry(world, before, shape)) {
@@ -129,6 +171,7 @@ static MoteResult make_row(MoteWorld *world, uint32_t i, const MoteShape *shape,
             return mote_fail(MOTE_ERROR_MEMORY, "no memory for the body of shape %u", i);
         }
         memcpy(after->samples, before->samples, before->sample_count * sizeof *after->samples);
+        after->index = i;
     } else {
         const float moved = v3_length(v3_sub(row->position, row->start_position));
         MassProperties mass;
@@ -148,13 +191,12 @@ static MoteResult make_row(MoteWorld *world, uint32_t i, const MoteShape *shape,
     after->shape = *shape;
     tables->dynamic_count++;
     tables->motions[n] = motion_at(row->start_position, row->start_rotation, after->centre);
-    if (before != NULL && before->shape.kind == shape->kind) {
-        world->backend->functions->download(world->backend, &tables->motions[n],
-                                            world->view.dynamic_motions + (before - world->dynamics), sizeof(Motion));
-    }
     tables->indices[n] = i;
     tables->centres[n] = v4_from_v3(after->centre, 1.0f);
     tables->bodies[n] = after->body;
+    if (before != NULL && before->shape.kind == shape->kind) {
+        keep_motion(world, before, row, tables);
+    }
     tables->rows[i] = n;
     return MOTE_OK;
 }
@@ -201,12 +243,11 @@ static MoteResult make_samples(MoteWorld *world, const Shape *rows, uint32_t cou
     return MOTE_OK;
 }
 
-static MoteResult make_tables(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count,
-                              Tables *tables)
+static MoteResult make_tables(MoteWorld *world, const ShapeSet *set, Tables *tables)
 {
     uint32_t dynamics = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        dynamics += has_mass(&shapes[i]);
+    for (uint32_t i = 0; i < set->count; i++) {
+        dynamics += has_mass(&set->shapes[i]);
     }
     if (world->preparing && (dynamics > 0 || world->view.dynamic_count > 0)) {
         return mote_fail(MOTE_ERROR_INPUT, "shapes with a mass change between steps, expected the same ones");
@@ -214,17 +255,15 @@ static MoteResult make_tables(MoteWorld *world, const MoteShape *shapes, const S
     if (dynamics == 0) {
         return MOTE_OK;
     }
-    if (!allocate_tables(dynamics, count, tables)) {
+    if (!allocate_tables(dynamics, set->count, tables)) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes with a mass", dynamics);
     }
-    for (uint32_t i = 0; i < count; i++) {
+    MoteResult result = read_before(world, tables);
+    for (uint32_t i = 0; i < set->count && result == MOTE_OK; i++) {
         tables->rows[i] = NONE;
-        const MoteResult result = has_mass(&shapes[i]) ? make_row(world, i, &shapes[i], &rows[i], tables) : MOTE_OK;
-        if (result != MOTE_OK) {
-            return result;
-        }
+        result = has_mass(&set->shapes[i]) ? make_row(world, set, i, tables) : MOTE_OK;
     }
-    return make_samples(world, rows, count, tables);
+    return result == MOTE_OK ? make_samples(world, set->rows, set->count, tables) : result;
 }
 
 static MoteResult reserve_tables(MoteWorld *world, const Tables *tables, uint32_t count)
@@ -255,6 +294,7 @@ static void upload_tables(MoteWorld *world, const Tables *tables, uint32_t count
     functions->upload(world->backend, view->dynamic_motions, tables->motions, n * sizeof(Motion));
     functions->upload(world->backend, view->dynamic_shapes, tables->indices, n * sizeof(uint));
     functions->upload(world->backend, view->dynamic_centres, tables->centres, n * sizeof(vec4));
+    functions->upload(world->backend, view->dynamic_forces, tables->forces, 2 * n * sizeof(vec4));
     functions->upload(world->backend, view->dynamic_bodies, tables->bodies, n * sizeof(Cluster));
     functions->upload(world->backend, view->dynamic_rows, tables->rows, count * sizeof(uint));
     upload_samples(world, tables, count);
@@ -287,13 +327,14 @@ static MoteResult renew_samples(MoteWorld *world, const Shape *rows, uint32_t co
     return result;
 }
 
-MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count)
+MoteResult world_set_dynamics(MoteWorld *world, ShapeSet *set)
 {
-    if (world_dynamics_stay(world, shapes, count)) {
-        return renew_samples(world, rows, count);
+    const uint32_t count = set->count;
+    if (world_dynamics_stay(world, set)) {
+        return renew_samples(world, set->rows, count);
     }
     Tables tables = {0};
-    MoteResult result = make_tables(world, shapes, rows, count, &tables);
+    MoteResult result = make_tables(world, set, &tables);
     if (result == MOTE_OK && tables.dynamic_count == 0 && world->view.dynamic_count == 0) {
         return MOTE_OK;
     }
@@ -355,20 +396,35 @@ static void read_dynamic(MoteWorld *world, uint32_t row, MoteShapeState *out)
     };
 }
 
+static void read_state(MoteWorld *world, uint32_t i, MoteShapeState *out)
+{
+    const DynamicShape *dynamic = find_row(world, i);
+    if (dynamic != NULL) {
+        read_dynamic(world, (uint32_t)(dynamic - world->dynamics), out);
+    } else {
+        Shape shape;
+        world->backend->functions->download(world->backend, &shape, world->view.shapes + i, sizeof shape);
+        *out = (MoteShapeState){.pose = public_pose(shape.position, shape.rotation), .centre = public3(shape.position)};
+    }
+    out->id = world->shape_ids[i];
+}
+
 MoteResult mote_world_read_shapes(MoteWorld *world, MoteShapeState *rows, uint32_t capacity)
 {
     const uint32_t count = world->view.shape_count < capacity ? world->view.shape_count : capacity;
     for (uint32_t i = 0; i < count; i++) {
-        const DynamicShape *dynamic = find_row(world, i);
-        if (dynamic != NULL) {
-            read_dynamic(world, (uint32_t)(dynamic - world->dynamics), &rows[i]);
-            continue;
-        }
-        Shape shape;
-        world->backend->functions->download(world->backend, &shape, world->view.shapes + i, sizeof shape);
-        rows[i] =
-            (MoteShapeState){.pose = public_pose(shape.position, shape.rotation), .centre = public3(shape.position)};
+        read_state(world, i, &rows[i]);
     }
+    return world_check_backend(world);
+}
+
+MoteResult mote_world_read_collider(MoteWorld *world, MoteColliderId id, MoteShapeState *out)
+{
+    const uint32_t row = world_collider_row(world, id);
+    if (row == MOTE_NONE) {
+        return MOTE_ERROR_INPUT;
+    }
+    read_state(world, row, out);
     return world_check_backend(world);
 }
 
@@ -377,9 +433,13 @@ static bool finite3(MoteVec3 v)
     return isfinite(v.x) && isfinite(v.y) && isfinite(v.z);
 }
 
-MoteResult mote_world_set_shape_motion(MoteWorld *world, uint32_t i, const MoteTransform *pose, MoteVec3 velocity,
-                                       MoteVec3 angular_velocity)
+MoteResult mote_world_set_shape_motion(MoteWorld *world, MoteColliderId id, const MoteTransform *pose,
+                                       MoteVec3 velocity, MoteVec3 angular_velocity)
 {
+    const uint32_t i = world_collider_row(world, id);
+    if (i == MOTE_NONE) {
+        return MOTE_ERROR_INPUT;
+    }
     const DynamicShape *dynamic = find_row(world, i);
     if (dynamic == NULL) {
         return mote_fail(MOTE_ERROR_INPUT, "shape %u has no mass: only its two poses move it", i);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // geometry.c - shapes and kill volumes, from the public form to the one that kernels read.
+#include "solver/batch.h"
 #include "solver/world.h"
 
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static MoteResult convert_pose(const char *what, uint32_t i, MoteTransform pose, vec3 *position, vec4 *rotation)
 {
@@ -136,48 +138,275 @@ static MoteResult reserve_shapes(MoteWorld *world, Capacity capacity, uint32_t c
 }
 
 // All rows, or those of shapes that users move: where the others are, only the device knows.
-static void upload_shapes(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count, bool all)
+static void upload_shapes(MoteWorld *world, const ShapeSet *set, bool all)
 {
-    for (uint32_t first = 0, end; first < count; first = end) {
+    const MoteShape *shapes = set->shapes;
+    for (uint32_t first = 0, end; first < set->count; first = end) {
         const bool moved = all || !(shapes[first].mass > 0.0f || shapes[first].density > 0.0f);
-        for (end = first + 1; end < count; end++) {
+        for (end = first + 1; end < set->count; end++) {
             if ((all || !(shapes[end].mass > 0.0f || shapes[end].density > 0.0f)) != moved) {
                 break;
             }
         }
         if (moved) {
-            world->backend->functions->upload(world->backend, world->view.shapes + first, rows + first,
-                                              (end - first) * sizeof *rows);
+            world->backend->functions->upload(world->backend, world->view.shapes + first, set->rows + first,
+                                              (end - first) * sizeof *set->rows);
         }
     }
 }
 
-MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count)
+// ---- Sets of shapes ----
+
+static void set_free(ShapeSet *set)
 {
-    Shape *rows;
-    MoteResult result = convert_shapes(world, "shape", shapes, count, &rows);
-    if (result != MOTE_OK) {
-        return result;
+    free(set->shapes);
+    free(set->ids);
+    free(set->before);
+    free(set->rows);
+    *set = (ShapeSet){0};
+}
+
+static MoteResult set_allocate(uint32_t count, ShapeSet *set)
+{
+    *set = (ShapeSet){.count = count};
+    set->shapes = malloc(count * sizeof *set->shapes + 1);
+    set->ids = malloc(count * sizeof *set->ids + 1);
+    set->before = malloc(count * sizeof *set->before + 1);
+    return set->shapes != NULL && set->ids != NULL && set->before != NULL
+               ? MOTE_OK
+               : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", count);
+}
+
+// The world's first `count` shapes, without row `skipped`; the others of the set are new.
+static void set_keep(const MoteWorld *world, ShapeSet *set, uint32_t count, uint32_t skipped)
+{
+    uint32_t kept = 0;
+    for (uint32_t row = 0; row < count; row++) {
+        if (row != skipped) {
+            set->shapes[kept] = world->shape_list[row];
+            set->ids[kept] = world->shape_ids[row];
+            set->before[kept++] = row;
+        }
     }
-    const bool stay = world_dynamics_stay(world, shapes, count);
-    result = world_set_dynamics(world, shapes, rows, count);
-    result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_SHAPES, count) : result;
-    if (result != MOTE_OK) {
-        free(rows);
-        return result;
+    for (; kept < set->count; kept++) {
+        set->ids[kept] = (MoteColliderId){0};
+        set->before[kept] = NONE;
     }
-    upload_shapes(world, shapes, rows, count, !stay);
-    free(world->shape_rows);
-    world->shape_rows = rows;
-    world->view.shape_count = count;
-    world->sticky_shapes = world->bouncing_shapes = world->obstacles = false;
-    for (uint32_t i = 0; i < count; i++) {
-        world->sticky_shapes |= shapes[i].adhesion > 0.0f;
-        world->bouncing_shapes |= shapes[i].restitution > 0.0f;
-        world->obstacles |=
-            shapes[i].kind == MOTE_SHAPE_FIELD || (shapes[i].kind != MOTE_SHAPE_PLANE && !shapes[i].inside_out);
+}
+
+// New shapes get the lowest free indices, and the table of rows its new contents.
+static MoteResult give_ids(MoteWorld *world, ShapeSet *set)
+{
+    const uint32_t most = world->id_row_count + set->count;
+    uint32_t *rows = malloc(most * sizeof *rows + 1);
+    if (rows == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u shapes", set->count);
+    }
+    for (uint32_t i = 0; i < most; i++) {
+        rows[i] = NONE;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->before[i] != NONE) {
+            rows[set->ids[i].index] = i;
+        }
+    }
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->before[i] == NONE) {
+            while (rows[index] != NONE) {
+                index++;
+            }
+            rows[index] = i;
+            set->ids[i] = (MoteColliderId){index, ++world->last_generation};
+        }
+    }
+    free(world->id_rows);
+    world->id_rows = rows;
+    world->id_row_count = most;
+    while (world->id_row_count > 0 && rows[world->id_row_count - 1] == NONE) {
+        world->id_row_count--;
     }
     return MOTE_OK;
+}
+
+bool world_rows_stay(const MoteWorld *world, const ShapeSet *set)
+{
+    bool stay = set->count == world->view.shape_count;
+    for (uint32_t i = 0; i < set->count && stay; i++) {
+        stay = set->before[i] == i;
+    }
+    return stay;
+}
+
+// What holds rigid bodies goes on with the shape it came from (resume_holds), and ends with it.
+static MoteResult renumber_holds(MoteWorld *world, const ShapeSet *set)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const uint32_t members = world->view.member_count, shapes = world->view.shape_count;
+    uint *holds = malloc(members * sizeof *holds + 1), *rows = malloc(shapes * sizeof *rows + 1);
+    MoteResult result = holds != NULL && rows != NULL
+                            ? MOTE_OK
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory for the contacts of %u particles", members);
+    if (result == MOTE_OK && members > 0) {
+        memset(rows, 0xff, shapes * sizeof *rows); // NONE
+        for (uint32_t i = 0; i < set->count; i++) {
+            if (set->before[i] != NONE) {
+                rows[set->before[i]] = i;
+            }
+        }
+        functions->download(world->backend, holds, world->view.hold_shapes, members * sizeof *holds);
+        for (uint32_t m = 0; m < members; m++) {
+            holds[m] = holds[m] < shapes ? rows[holds[m]] : NONE;
+        }
+        functions->upload(world->backend, world->view.hold_shapes, holds, members * sizeof *holds);
+    }
+    free(holds);
+    free(rows);
+    return result;
+}
+
+static void adopt_set(MoteWorld *world, ShapeSet *set)
+{
+    free(world->shape_rows);
+    free(world->shape_list);
+    free(world->shape_ids);
+    world->shape_rows = set->rows;
+    world->shape_list = set->shapes;
+    world->shape_ids = set->ids;
+    world->view.shape_count = set->count;
+    world->sticky_shapes = world->bouncing_shapes = world->obstacles = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        const MoteShape *shape = &set->shapes[i];
+        world->sticky_shapes |= shape->adhesion > 0.0f;
+        world->bouncing_shapes |= shape->restitution > 0.0f;
+        world->obstacles |= shape->kind == MOTE_SHAPE_FIELD || (shape->kind != MOTE_SHAPE_PLANE && !shape->inside_out);
+    }
+    free(set->before);
+    *set = (ShapeSet){0};
+}
+
+// Makes the set the world's. It is used up either way.
+static MoteResult use_set(MoteWorld *world, ShapeSet *set)
+{
+    const bool rows_stay = world_rows_stay(world, set), stay = world_dynamics_stay(world, set);
+    MoteResult result = convert_shapes(world, "shape", set->shapes, set->count, &set->rows);
+    if (result == MOTE_OK && !rows_stay && world->preparing) {
+        result = mote_fail(MOTE_ERROR_INPUT, "shapes come or go between steps, expected the same ones");
+    }
+    result = result == MOTE_OK ? world_set_dynamics(world, set) : result;
+    result = result == MOTE_OK ? reserve_shapes(world, CAPACITY_SHAPES, set->count) : result;
+    result = result == MOTE_OK && !rows_stay ? renumber_holds(world, set) : result;
+    result = result == MOTE_OK && !rows_stay ? give_ids(world, set) : result;
+    if (result == MOTE_OK) {
+        upload_shapes(world, set, !stay);
+        adopt_set(world, set);
+    }
+    set_free(set);
+    return result;
+}
+
+MoteResult mote_world_set_shapes(MoteWorld *world, const MoteShape *shapes, uint32_t count)
+{
+    ShapeSet set;
+    const MoteResult result = set_allocate(count, &set);
+    if (result != MOTE_OK) {
+        set_free(&set);
+        return result;
+    }
+    set_keep(world, &set, count < world->view.shape_count ? count : world->view.shape_count, NONE);
+    if (count > 0) {
+        memcpy(set.shapes, shapes, count * sizeof *shapes);
+    }
+    return use_set(world, &set);
+}
+
+// ---- Single shapes ----
+
+static uint32_t find_row(const MoteWorld *world, MoteColliderId id)
+{
+    const uint32_t row = id.index < world->id_row_count ? world->id_rows[id.index] : MOTE_NONE;
+    return row != MOTE_NONE && world->shape_ids[row].generation == id.generation ? row : MOTE_NONE;
+}
+
+uint32_t world_collider_row(const MoteWorld *world, MoteColliderId id)
+{
+    const uint32_t row = find_row(world, id);
+    if (row == MOTE_NONE) {
+        mote_fail(MOTE_ERROR_INPUT, "collider %u of generation %u is not in the world: %s", id.index, id.generation,
+                  id.generation == 0 ? "the id names none" : "it was removed, or is of another world");
+    }
+    return row;
+}
+
+bool mote_world_has_collider(const MoteWorld *world, MoteColliderId id)
+{
+    return find_row(world, id) != MOTE_NONE;
+}
+
+uint32_t mote_world_collider_ids(const MoteWorld *world, MoteColliderId *ids, uint32_t capacity)
+{
+    for (uint32_t row = 0; row < world->view.shape_count && row < capacity; row++) {
+        ids[row] = world->shape_ids[row];
+    }
+    return world->view.shape_count;
+}
+
+MoteResult mote_world_add_collider(MoteWorld *world, const MoteShape *collider, MoteColliderId *id)
+{
+    const uint32_t row = world->view.shape_count;
+    ShapeSet set;
+    MoteResult result = set_allocate(row + 1, &set);
+    if (result != MOTE_OK) {
+        set_free(&set);
+        return result;
+    }
+    set_keep(world, &set, row, NONE);
+    set.shapes[row] = *collider;
+    result = use_set(world, &set);
+    if (id != NULL) {
+        *id = result == MOTE_OK ? world->shape_ids[row] : (MoteColliderId){0};
+    }
+    return result;
+}
+
+MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, const MoteShape *shapes, uint32_t count)
+{
+    ShapeSet set;
+    const MoteResult result = set_allocate(world->view.shape_count, &set);
+    if (result != MOTE_OK) {
+        set_free(&set);
+        return result;
+    }
+    set_keep(world, &set, set.count, NONE);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = find_row(world, ids[i]);
+        if (row != MOTE_NONE) {
+            set.shapes[row] = shapes[i];
+        }
+    }
+    return use_set(world, &set);
+}
+
+MoteResult mote_world_set_collider(MoteWorld *world, MoteColliderId id, const MoteShape *collider)
+{
+    return world_collider_row(world, id) != MOTE_NONE ? world_update_colliders(world, &id, collider, 1)
+                                                      : MOTE_ERROR_INPUT;
+}
+
+MoteResult mote_world_remove_collider(MoteWorld *world, MoteColliderId id)
+{
+    const uint32_t row = world_collider_row(world, id);
+    if (row == MOTE_NONE) {
+        return MOTE_ERROR_INPUT;
+    }
+    ShapeSet set;
+    const MoteResult result = set_allocate(world->view.shape_count - 1, &set);
+    if (result != MOTE_OK) {
+        set_free(&set);
+        return result;
+    }
+    set_keep(world, &set, world->view.shape_count, row);
+    return use_set(world, &set);
 }
 
 // ---- Room ----

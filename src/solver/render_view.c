@@ -252,6 +252,14 @@ MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArra
     return wait_for_backend(world);
 }
 
+MoteResult mote_world_copy_in(MoteWorld *world, void *address, const void *source, size_t bytes)
+{
+    if (bytes > 0) {
+        world->backend->functions->upload(world->backend, address, source, bytes);
+    }
+    return world_check_backend(world);
+}
+
 MoteResult mote_world_copy_out(MoteWorld *world, void *target, const void *address, size_t bytes)
 {
     if (bytes > 0) {

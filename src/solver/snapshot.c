@@ -355,6 +355,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     world_free_particle_buffers(&before);
     restored.layout = before.layout > restored.layout ? before.layout : restored.layout;
     *world = restored;
+    world_revive_bodies(world, snapshot->arrays[SAVED_members].words, snapshot->arrays[SAVED_members].count);
     world_reset_watch(world);
     return MOTE_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // statistics.c - what a run reports of itself: sums in double precision on the host, in particle order, so that
 // they are the same for any number of threads; state hash; timings.
+#include "solver/particle_copy.h"
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -81,8 +82,9 @@ MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
         .memory_bytes = world->memory_bytes,
     };
     MoteParticleView host;
-    const MoteResult result = mote_world_read(world, &host);
+    MoteResult result = particle_copy_read(world, COPY_ALL & ~COPY_IDS, &host);
     if (result != MOTE_OK || host.count == 0) {
+        particle_copy_free(&host);
         return result;
     }
     for (int axis = 0; axis < 3; axis++) {
@@ -95,22 +97,24 @@ MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
     for (int axis = 0; axis < 3 && out->mass > 0.0; axis++) {
         out->centre_of_mass[axis] /= out->mass;
     }
-    return world->lists_are_current ? add_densities(world, &host, out) : MOTE_OK;
+    result = world->lists_are_current ? add_densities(world, &host, out) : MOTE_OK;
+    particle_copy_free(&host);
+    return result;
 }
 
 MoteResult mote_world_state_hash(MoteWorld *world, uint64_t *out)
 {
     MoteParticleView host;
-    const MoteResult result = mote_world_read(world, &host);
-    if (result != MOTE_OK) {
-        return result;
+    const MoteResult result = particle_copy_read(world, COPY_ALL, &host);
+    if (result == MOTE_OK) {
+        const size_t n = host.count;
+        uint64_t hash = hash_bytes(HASH_START, host.positions, n * 16);
+        hash = hash_bytes(hash, host.velocities, n * 16);
+        hash = hash_bytes(hash, host.ids, n * 4);
+        *out = hash_bytes(hash, host.phases, n * 4);
     }
-    const size_t n = host.count;
-    uint64_t hash = hash_bytes(HASH_START, host.positions, n * 16);
-    hash = hash_bytes(hash, host.velocities, n * 16);
-    hash = hash_bytes(hash, host.ids, n * 4);
-    *out = hash_bytes(hash, host.phases, n * 4);
-    return MOTE_OK;
+    particle_copy_free(&host);
+    return result;
 }
 
 // ---- Timings -----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // steps.c - steps one after the other. A backend whose launches wait is not asked for numbers in the middle of a step:
 // the step guesses them from the last one, the device checks the guesses (check_guess), and what was guessed wrong is
 // run again from there. So the host waits once for up to STEP_BATCH steps.
+#include "solver/batch.h"
 #include "solver/world.h"
 
 #include "base/clock.h"
@@ -9,11 +10,16 @@
 #include <math.h>
 #include <string.h>
 
+static bool has_callbacks(const MoteWorld *world)
+{
+    return world->callbacks.before != NULL || world->callbacks.after != NULL;
+}
+
 // How many of `count` steps can be run before the host must look. Unless it guesses, the host looks within each.
 static uint32_t choose_batch(MoteWorld *world, uint32_t count)
 {
     world->guessing = world->backend->functions->guesses && world->last_cells > 0;
-    const bool reads = !world->guessing || !world_sorts_in_lists(world);
+    const bool reads = !world->guessing || !world_sorts_in_lists(world) || has_callbacks(world);
     uint32_t most = reads ? 1 : STEP_BATCH;
     while (world->watched && most > 1 && most * world->step_seconds > SLOW_STEP) {
         most--;
@@ -94,8 +100,50 @@ static void learn(MoteWorld *world, const uint counters[COUNTER_ALL])
     }
 }
 
+// ---- Callbacks ---------------------------------------------------------------------------------------------
+
+void mote_world_set_step_callbacks(MoteWorld *world, MoteStepCallback *before, MoteStepCallback *after, void *context)
+{
+    world->callbacks = (StepCallbacks){before, after, context};
+}
+
+static MoteResult call_user(MoteWorld *world, MoteStepCallback *callback, float time_step, uint64_t step,
+                            const char *when)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    const MoteView *view = &world->view;
+    const bool cuda = strcmp(functions->name, "cuda") == 0; // whose stream keeps the order by itself
+    void *native = functions->native_handle != NULL ? functions->native_handle(world->backend) : NULL;
+    const char *why;
+    const MoteStepArrays arrays = {
+        .backend = functions->name,
+        .memory = (MoteMemoryKind)functions->memory_kind(world->backend, &why),
+        .device = cuda ? NULL : native,
+        .stream = cuda ? native : NULL,
+        .step = step,
+        .time_step = time_step,
+        .particle_count = view->particle_count,
+        .positions = (float *)view->positions,
+        .velocities = (float *)view->velocities,
+        .predicted = (float *)view->predicted,
+        .ids = view->ids,
+        .phases = view->phases,
+    };
+    if (!cuda) {
+        functions->wait(world->backend);
+    }
+    const MoteResult result = callback(world->callbacks.context, world, &arrays);
+    if (result != MOTE_OK) {
+        return mote_fail(result, "the callback %s step %llu said so: result %d", when, (unsigned long long)step,
+                         (int)result);
+    }
+    return world_check_backend(world);
+}
+
+// ---- Batches -----------------------------------------------------------------------------------------------
+
 typedef struct Preparation {
-    MoteStepPreparation *prepare; // or NULL
+    StepPreparation *prepare; // or NULL
     void *context;
     uint64_t begin; // the world's steps when it was asked for more
 } Preparation;
@@ -112,6 +160,12 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
         world->preparing = world->replays = false;
         if (prepared != MOTE_OK) {
             return prepared;
+        }
+    }
+    if (world->callbacks.before != NULL && from == STEP_START) {
+        const MoteResult result = call_user(world, world->callbacks.before, time_step, world->steps, "before");
+        if (result != MOTE_OK) {
+            return result;
         }
     }
     world->marks[s].tally = world->tally;
@@ -164,8 +218,8 @@ static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, fl
     }
 }
 
-MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t count, MoteStepPreparation *prepare,
-                                     void *context, uint32_t *done)
+MoteResult world_prepared_steps(MoteWorld *world, float time_step, uint32_t count, StepPreparation *prepare,
+                                void *context, uint32_t *done)
 {
     const Preparation preparation = {prepare, context, world->steps};
     const uint64_t begin = world->steps;
@@ -188,6 +242,9 @@ MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t
         } else if (world->watched) {
             world->step_seconds = (clock_seconds() - start) / (double)(world->steps - steps);
         }
+        if (result == MOTE_OK && world->callbacks.after != NULL) {
+            result = call_user(world, world->callbacks.after, time_step, world->steps - 1, "after");
+        }
     }
     world->watched = world->stopped = false;
     world->expected = 0;
@@ -197,7 +254,7 @@ MoteResult mote_world_prepared_steps(MoteWorld *world, float time_step, uint32_t
     return result;
 }
 
-bool mote_world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
+bool world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
 {
     const uint64_t count = (uint64_t)world_most_particles(world) + more;
     const bool solid = !has_density(phase);
@@ -213,7 +270,7 @@ bool mote_world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase
 
 MoteResult mote_world_steps(MoteWorld *world, float time_step, uint32_t count, uint32_t *done)
 {
-    return mote_world_prepared_steps(world, time_step, count, NULL, NULL, done);
+    return world_prepared_steps(world, time_step, count, NULL, NULL, done);
 }
 
 MoteResult mote_world_step(MoteWorld *world, float time_step)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // world.c - creating a world, and what users put into it and take out: particles, channels, shapes.
+#include "solver/particle_copy.h"
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -109,13 +110,12 @@ void mote_world_destroy(MoteWorld *world)
     world_free_colliders(world);
     world_free_dynamics(world);
     world->backend->functions->destroy(world->backend);
-    free(world->host.positions);
-    free(world->host.velocities);
-    free(world->host.ids);
-    free(world->host.phases);
     free(world->bodies);
     free(world->cluster_rows);
     free(world->shape_rows);
+    free(world->shape_list);
+    free(world->shape_ids);
+    free(world->id_rows);
     free(world);
 }
 
@@ -246,7 +246,7 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     if (world->preparing && !world->replays && (uint64_t)before + count > world_most_particles(world)) {
         return mote_fail(MOTE_ERROR_INPUT,
                          "%u particles are added between steps, expected at most %u: see "
-                         "mote_world_expect_particles",
+                         "world_expect_particles",
                          count, world_most_particles(world) - before);
     }
     if (count == 0 || world->replays) {
@@ -280,17 +280,50 @@ static int compare_ids(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Marks the particles in host.phases; how many of `sorted` were found is returned.
-static uint32_t mark_removed(MoteParticleView *host, const uint32_t *sorted, uint32_t count)
+MoteResult world_remove_slots(MoteWorld *world, const bool *gone, uint32_t count)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < host->count; i++) {
-        if (bsearch(&host->ids[i], sorted, count, sizeof *sorted, compare_ids) != NULL) {
-            host->phases[i] |= MOTE_PHASE_REMOVED;
-            found++;
-        }
+    const uint32_t slots = world->view.particle_count;
+    u64 *keys = malloc(slots * sizeof *keys + 1);
+    uint *order = malloc(slots * sizeof *order + 1);
+    if (keys == NULL || order == NULL) {
+        free(keys);
+        free(order);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory to remove %u particles", count);
     }
-    return found;
+    // Stable compaction: removed ones sort behind the others, which keep their order.
+    for (uint32_t i = 0; i < slots; i++) {
+        keys[i] = gone[i] ? KEY_REMOVED : 0;
+        order[i] = i;
+    }
+    const BackendFunctions *functions = world->backend->functions;
+    uint counters[COUNTER_LIMIT] = {0};
+    counters[COUNTER_REMOVED] = count;
+    functions->upload(world->backend, world->view.keys, keys, slots * sizeof *keys);
+    functions->upload(world->backend, world->view.order, order, slots * sizeof *order);
+    functions->upload(world->backend, world->view.counters, counters, sizeof counters);
+    world->lists_are_current = false;
+    world->has_marked = true;
+    free(keys);
+    free(order);
+    return world_sort_particles(world);
+}
+
+// Marks the slots of the particles to remove, which must all be there.
+static MoteResult find_removed(const MoteParticleView *host, const uint32_t *sorted, uint32_t count, bool *gone,
+                               uint32_t *found)
+{
+    uint32_t distinct = 1;
+    for (uint32_t i = 1; i < count; i++) {
+        distinct += sorted[i] != sorted[i - 1];
+    }
+    *found = 0;
+    for (uint32_t i = 0; i < host->count; i++) {
+        gone[i] = bsearch(&host->ids[i], sorted, count, sizeof *sorted, compare_ids) != NULL;
+        *found += gone[i];
+    }
+    return *found == distinct ? MOTE_OK
+                              : mote_fail(MOTE_ERROR_INPUT, "%u of the %u particles to remove are not in the world",
+                                          distinct - *found, distinct);
 }
 
 MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, uint32_t count)
@@ -299,72 +332,26 @@ MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, ui
         return MOTE_OK;
     }
     MoteParticleView host;
-    MoteResult result = mote_world_read(world, &host);
-    if (result != MOTE_OK) {
-        return result;
-    }
+    MoteResult result = particle_copy_read(world, COPY_IDS, &host);
     uint32_t *sorted = malloc(count * sizeof *sorted);
-    u64 *keys = malloc(host.count * sizeof *keys + 1);
-    uint *order = malloc(host.count * sizeof *order + 1);
-    if (sorted == NULL || keys == NULL || order == NULL) {
+    bool *gone = malloc(host.count * sizeof *gone + 1);
+    if (result == MOTE_OK && (sorted == NULL || gone == NULL)) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory to remove %u particles", count);
-    } else {
+    }
+    if (result == MOTE_OK) {
+        uint32_t found;
         memcpy(sorted, ids, count * sizeof *sorted);
         qsort(sorted, count, sizeof *sorted, compare_ids);
-        uint32_t distinct = 1;
-        for (uint32_t i = 1; i < count; i++) {
-            distinct += sorted[i] != sorted[i - 1];
-        }
-        const uint32_t found = mark_removed(&host, sorted, count);
-        if (found != distinct) {
-            result = mote_fail(MOTE_ERROR_INPUT, "%u of the %u particles to remove are not in the world",
-                               distinct - found, distinct);
-        } else {
-            // Stable compaction: removed ones sort behind the others, which keep their order.
-            for (uint32_t i = 0; i < host.count; i++) {
-                keys[i] = (host.phases[i] & MOTE_PHASE_REMOVED) != 0 ? KEY_REMOVED : 0;
-                order[i] = i;
-            }
-            const BackendFunctions *functions = world->backend->functions;
-            uint counters[COUNTER_LIMIT] = {0};
-            counters[COUNTER_REMOVED] = found;
-            functions->upload(world->backend, world->view.keys, keys, host.count * sizeof *keys);
-            functions->upload(world->backend, world->view.order, order, host.count * sizeof *order);
-            functions->upload(world->backend, world->view.counters, counters, sizeof counters);
-            world->lists_are_current = false;
-            world->has_marked = true;
-            result = world_sort_particles(world);
-        }
+        result = find_removed(&host, sorted, count, gone, &found);
+        result = result == MOTE_OK ? world_remove_slots(world, gone, found) : result;
     }
     free(sorted);
-    free(keys);
-    free(order);
+    free(gone);
+    particle_copy_free(&host);
     return result;
 }
 
 // ---- Reading and writing -----------------------------------------------------------------------------------
-
-static MoteResult reserve_host(MoteWorld *world, uint32_t count)
-{
-    if (count <= world->host_capacity) {
-        return MOTE_OK;
-    }
-    MoteParticleView *host = &world->host;
-    const size_t n = count;
-    float *positions = realloc(host->positions, n * 16);
-    host->positions = positions != NULL ? positions : host->positions;
-    float *velocities = realloc(host->velocities, n * 16);
-    host->velocities = velocities != NULL ? velocities : host->velocities;
-    uint32_t *ids = realloc(host->ids, n * 4);
-    host->ids = ids != NULL ? ids : host->ids;
-    uint32_t *phases = realloc(host->phases, n * 4);
-    host->phases = phases != NULL ? phases : host->phases;
-    if (positions == NULL || velocities == NULL || ids == NULL || phases == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no host memory to read %u particles", count);
-    }
-    world->host_capacity = count;
-    return MOTE_OK;
-}
 
 MoteResult world_check_backend(const MoteWorld *world)
 {
@@ -377,24 +364,40 @@ MoteResult world_check_backend(const MoteWorld *world)
     return MOTE_OK;
 }
 
-MoteResult mote_world_read(MoteWorld *world, MoteParticleView *out)
+static void read_array(MoteWorld *world, void *target, const void *source, size_t element)
 {
-    const uint32_t count = world->view.particle_count;
-    const MoteResult result = reserve_host(world, count);
-    if (result != MOTE_OK) {
-        return result;
+    if (target != NULL && world->view.particle_count > 0) {
+        world->backend->functions->download(world->backend, target, source, world->view.particle_count * element);
     }
-    const BackendFunctions *functions = world->backend->functions;
-    MoteParticleView *host = &world->host;
-    host->count = count;
-    if (count > 0) {
-        functions->download(world->backend, host->positions, world->view.positions, (size_t)count * 16);
-        functions->download(world->backend, host->velocities, world->view.velocities, (size_t)count * 16);
-        functions->download(world->backend, host->ids, world->view.ids, (size_t)count * 4);
-        functions->download(world->backend, host->phases, world->view.phases, (size_t)count * 4);
+}
+
+MoteResult mote_world_read(MoteWorld *world, MoteParticleView *view)
+{
+    view->count = world->view.particle_count;
+    if (view->capacity < view->count) {
+        return mote_fail(MOTE_ERROR_INPUT, "room to read %u particles, expected room for the world's %u",
+                         view->capacity, view->count);
     }
-    *out = *host;
+    read_array(world, view->positions, world->view.positions, sizeof(vec4));
+    read_array(world, view->velocities, world->view.velocities, sizeof(vec4));
+    read_array(world, view->ids, world->view.ids, sizeof(uint));
+    read_array(world, view->phases, world->view.phases, sizeof(uint));
     return world_check_backend(world);
+}
+
+static MoteResult check_written(const MoteParticleView *view)
+{
+    for (size_t i = 0; i < (size_t)view->count * 4; i++) {
+        const float position = view->positions != NULL ? view->positions[i] : 0.0f;
+        const float velocity = view->velocities != NULL ? view->velocities[i] : 0.0f;
+        if (!isfinite(position) || !isfinite(velocity) || (i % 4 == 3 && position < 0.0f)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "particle %zu has position component %g and velocity component %g, expected "
+                             "finite numbers and an inverse mass not below 0",
+                             i / 4, (double)position, (double)velocity);
+        }
+    }
+    return MOTE_OK;
 }
 
 MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
@@ -403,26 +406,23 @@ MoteResult mote_world_write(MoteWorld *world, const MoteParticleView *view)
         return mote_fail(MOTE_ERROR_INPUT, "%u particles to write, expected the world's %u", view->count,
                          world->view.particle_count);
     }
-    for (size_t i = 0; i < (size_t)view->count * 4; i++) {
-        if (!isfinite(view->positions[i]) || !isfinite(view->velocities[i]) ||
-            (i % 4 == 3 && view->positions[i] < 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT,
-                             "particle %zu has position component %g and velocity component %g, expected "
-                             "finite numbers and an inverse mass not below 0",
-                             i / 4, (double)view->positions[i], (double)view->velocities[i]);
-        }
+    const MoteResult checked = check_written(view);
+    if (checked != MOTE_OK) {
+        return checked;
     }
-    for (size_t i = 0; i < view->count; i++) { // only now that all of it is accepted
+    for (size_t i = 0; i < view->count && view->positions != NULL; i++) { // only now that all of it is accepted
         const uint32_t phase =
             view->phases != NULL ? view->phases[i] : MOTE_PHASE(MOTE_KIND_LIQUID, 0); // for all that is known
         world_tally_mass(&world->tally, view->positions[4 * i + 3], phase);
     }
     const BackendFunctions *functions = world->backend->functions;
-    if (view->count > 0) {
+    if (view->count > 0 && view->positions != NULL) {
         functions->upload(world->backend, world->view.positions, view->positions, (size_t)view->count * 16);
+        world->lists_are_current = false;
+    }
+    if (view->count > 0 && view->velocities != NULL) {
         functions->upload(world->backend, world->view.velocities, view->velocities, (size_t)view->count * 16);
     }
-    world->lists_are_current = false;
     return MOTE_OK;
 }
 

@@ -28,7 +28,10 @@ typedef struct Channel {
 // A body as the host remembers it (bodies.c).
 typedef struct BodyRow {
     uint32_t group, first_member, member_count, first_cluster, cluster_count;
-    float stiffness; // a step
+    uint32_t first_entry, entry_count, first_chunk, chunk_count;
+    float stiffness;     // a step
+    uint32_t generation; // of its id, whose index is the row
+    bool removed;        // its rows are free for a body of the same counts
 } BodyRow;
 
 // What the rest lattice of the settings' spacing and support measures (rest_state.c).
@@ -71,6 +74,12 @@ typedef struct DynamicShape {
     vec4 *samples; // of its surface; w is how far inside they are (m)
     uint32_t sample_count;
 } DynamicShape;
+
+// What mote_world_set_step_callbacks was given.
+typedef struct StepCallbacks {
+    MoteStepCallback *before, *after; // or NULL
+    void *context;
+} StepCallbacks;
 
 // Where a step can be taken up again: at its start, and when all arrays are in their order.
 typedef enum StepPoint { STEP_START, STEP_ORDERED } StepPoint;
@@ -134,10 +143,14 @@ struct MoteWorld {
     uint32_t channel_count;
     Channel channels[WORLD_CHANNEL_LIMIT];
     WorldColliders colliders;
-    Shape *shape_rows;      // view.shape_count of them, as they were uploaded
-    DynamicShape *dynamics; // view.dynamic_count of them
-    MoteParticleView host;  // what mote_world_read returned last
-    uint32_t host_capacity;
+    Shape *shape_rows;         // view.shape_count of them, as they were uploaded
+    DynamicShape *dynamics;    // view.dynamic_count of them
+    MoteShape *shape_list;     // view.shape_count of them, as users gave them
+    MoteColliderId *shape_ids; // likewise
+    uint32_t *id_rows;         // by the index of an id: the shape's row, or NONE
+    uint32_t id_row_count;
+    uint32_t last_generation; // that a collider or body got
+    StepCallbacks callbacks;
 };
 
 // Takes account of a particle with this inverse mass.
@@ -172,18 +185,36 @@ Channel *world_find_channel(MoteWorld *world, const char *name);
 
 // Makes room for what only solid particles have, once there are some. solids.c
 MoteResult world_reserve_solids(MoteWorld *world);
+// Of a symmetric matrix; 0 in directions in which it is. bodies.c
+void pseudo_inverse(const double matrix[3][3], double inverse[3][3]);
 // Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
 void world_set_pulls(MoteWorld *world);
 // To be asked after reading from the device: what a lost one gives is zeros.
 MoteResult world_check_backend(const MoteWorld *world);
+// Takes the particles in `count` slots from the world, those that `gone` is true of; the others keep their order.
+MoteResult world_remove_slots(MoteWorld *world, const bool *gone, uint32_t count);
+// A collider's row, or MOTE_NONE with a message if there is none of that id. geometry.c
+uint32_t world_collider_row(const MoteWorld *world, MoteColliderId id);
+// Bodies that were removed and of which a snapshot has particles are there again. body_states.c
+void world_revive_bodies(MoteWorld *world, const uint32_t *members, uint64_t count);
 float world_field_radius(const MoteWorld *world, uint32_t number);
 MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
 void world_free_colliders(MoteWorld *world);
-// The shapes that have a mass, after `rows` of all shapes were made from `shapes`. Those that had one before go on as
-// they were. dynamics.c
-MoteResult world_set_dynamics(MoteWorld *world, const MoteShape *shapes, const Shape *rows, uint32_t count);
+// The shapes that a world is to have.
+typedef struct ShapeSet {
+    MoteShape *shapes;
+    MoteColliderId *ids;
+    uint32_t *before; // the row that each has now, or NONE
+    Shape *rows;      // as kernels read them
+    uint32_t count;
+} ShapeSet;
+// Whether each of the world's shapes keeps its row.
+bool world_rows_stay(const MoteWorld *world, const ShapeSet *set);
+// The shapes that have a mass. Those that had one before go on as they were, and their rows are put where they are.
+// dynamics.c
+MoteResult world_set_dynamics(MoteWorld *world, ShapeSet *set);
 // Whether those are the same as before. Their rows on the device then say where they are, and nothing is read of them.
-bool world_dynamics_stay(const MoteWorld *world, const MoteShape *shapes, uint32_t count);
+bool world_dynamics_stay(const MoteWorld *world, const ShapeSet *set);
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 

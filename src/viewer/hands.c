@@ -72,41 +72,44 @@ static bool group_is_body(MoteWorld *world, uint32_t group)
 }
 
 // Of a body all particles, of a liquid those within a few spacings, of grains the one.
-static MoteResult take_hold(Hands *hands, Model *model, uint32_t id)
+static MoteResult hold_particles(Hands *hands, MoteWorld *world, const MoteParticleView *view, uint32_t id)
 {
-    MoteWorld *world = mote_simulation_world(model->simulation);
-    MoteParticleView view;
-    MoteResult result = mote_world_read(world, &view);
-    if (result != MOTE_OK) {
-        return result;
-    }
-    const uint32_t picked = find_id(&view, id);
-    uint32_t *held = realloc(hands->held, (view.count + 1u) * sizeof *held);
+    const uint32_t picked = find_id(view, id);
+    uint32_t *held = realloc(hands->held, (view->count + 1u) * sizeof *held);
     if (held == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory to hold %u particles", view.count);
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory to hold %u particles", view->count);
     }
     hands->held = held;
     hands->held_count = 0;
     if (picked == MOTE_NONE) {
         return MOTE_OK; // it is gone
     }
-    const uint32_t phase = view.phases[picked];
+    const uint32_t phase = view->phases[picked];
     const bool liquid = mote_phase_kind(phase) == MOTE_KIND_LIQUID;
-    // The view of the last read is gone with the next call on the world: the bodies are asked after the loop.
     const float spacing = mote_world_settings(world).spacing;
     const float reach = liquid ? 3.0f * spacing : 1e30f;
-    const float *centre = view.positions + 4 * (size_t)picked;
+    const float *centre = view->positions + 4 * (size_t)picked;
     hands->held[hands->held_count++] = id;
-    for (uint32_t i = 0; i < view.count; i++) {
-        const float *p = view.positions + 4 * (size_t)i;
+    for (uint32_t i = 0; i < view->count; i++) {
+        const float *p = view->positions + 4 * (size_t)i;
         const float dx = p[0] - centre[0], dy = p[1] - centre[1], dz = p[2] - centre[2];
-        if (i != picked && view.phases[i] == phase && dx * dx + dy * dy + dz * dz < reach * reach) {
-            hands->held[hands->held_count++] = view.ids[i];
+        if (i != picked && view->phases[i] == phase && dx * dx + dy * dy + dz * dz < reach * reach) {
+            hands->held[hands->held_count++] = view->ids[i];
         }
     }
     hands->is_body = !liquid && group_is_body(world, phase & MOTE_PHASE_GROUP_MASK);
     hands->held_count = liquid || hands->is_body ? hands->held_count : 1;
     return MOTE_OK;
+}
+
+static MoteResult take_hold(Hands *hands, Model *model, uint32_t id)
+{
+    MoteWorld *world = mote_simulation_world(model->simulation);
+    MoteParticleView view;
+    MoteResult result = particle_copy_read(world, COPY_ALL, &view);
+    result = result == MOTE_OK ? hold_particles(hands, world, &view, id) : result;
+    particle_copy_free(&view);
+    return result;
 }
 
 MoteResult hands_grab(Hands *hands, Model *model, uint32_t id, MoteVec3 target)
@@ -238,10 +241,11 @@ MoteResult hands_pull(Hands *hands, Model *model)
     }
     MoteWorld *world = mote_simulation_world(model->simulation);
     MoteParticleView view;
-    MoteResult result = mote_world_read(world, &view);
+    MoteResult result = particle_copy_read(world, COPY_ALL, &view);
     uint32_t *slots = result == MOTE_OK ? find_held(hands, &view) : NULL;
     if (slots == NULL || hands->held_count == 0) {
         free(slots);
+        particle_copy_free(&view);
         return result;
     }
     // A quarter of the way in a frame, and no faster than a few spacings a frame: a spring that never overshoots.
@@ -269,7 +273,9 @@ MoteResult hands_pull(Hands *hands, Model *model)
         }
     }
     free(slots);
-    return mote_world_write(world, &view);
+    result = mote_world_write(world, &view);
+    particle_copy_free(&view);
+    return result;
 }
 
 // ---- Throwing, pouring, blowing ----
@@ -297,13 +303,13 @@ MoteResult hands_throw(Hands *hands, Model *model, MoteVec3 at, MoteVec3 velocit
         }
     }
     const float volume = settings.dimensions == 2 ? distance * distance : distance * distance * distance;
-    const MoteBody ball = {.count = count,
-                           .positions = positions,
-                           .gradients = gradients,
-                           .distances = distances,
-                           .mass = 2000.0f * volume, // stone
-                           .velocity = velocity,
-                           .stiffness = 1.0f};
+    MoteBody ball = mote_default_body();
+    ball.count = count;
+    ball.positions = positions;
+    ball.gradients = gradients;
+    ball.distances = distances;
+    ball.mass = 2000.0f * volume; // stone
+    ball.velocity = velocity;
     return mote_world_add_body(world, &ball, NULL, NULL);
 }
 
@@ -348,17 +354,18 @@ MoteResult hands_gust(Model *model, MoteVec3 velocity)
 {
     MoteWorld *world = mote_simulation_world(model->simulation);
     MoteParticleView view;
-    const MoteResult result = mote_world_read(world, &view);
-    if (result != MOTE_OK) {
-        return result;
-    }
+    MoteResult result = particle_copy_read(world, COPY_POSITIONS | COPY_VELOCITIES, &view);
     const bool flat = mote_world_settings(world).dimensions == 2;
-    for (size_t i = 0; i < view.count; i++) {
+    for (size_t i = 0; i < view.count && result == MOTE_OK; i++) {
         if (view.positions[4 * i + 3] > 0.0f) {
             view.velocities[4 * i] += velocity.x;
             view.velocities[4 * i + 1] += velocity.y;
             view.velocities[4 * i + 2] += flat ? 0.0f : velocity.z;
         }
     }
-    return mote_world_write(world, &view);
+    result = result == MOTE_OK
+                 ? mote_world_write(world, &(MoteParticleView){.count = view.count, .velocities = view.velocities})
+                 : result;
+    particle_copy_free(&view);
+    return result;
 }

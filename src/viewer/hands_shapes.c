@@ -85,7 +85,7 @@ static MoteResult read_states(Model *model, uint32_t *count, MoteShapeState **ou
     if (*out == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the motion of %u colliders", *count);
     }
-    return mote_world_read_shapes(simulation->world, *out, *count);
+    return simulation_read_colliders(model->simulation, *out);
 }
 
 MoteResult hands_grab_shape(Hands *hands, Model *model, MoteVec3 point)
@@ -132,7 +132,7 @@ static MoteResult pull(Hands *hands, Model *model, const MoteShapeState *state, 
     const MoteVec3 velocity = vec3_add_scaled(state->velocity, push, 1.0f);
     const MoteVec3 turn = vec3_add_scaled(state->angular_velocity, vec3_cross(r, push), 2.5f / square);
     hands->at = at;
-    return mote_world_set_shape_motion(model->simulation->world, hands->shape, NULL, velocity,
+    return mote_world_set_shape_motion(model->simulation->world, state->id, NULL, velocity,
                                        vec3_add_scaled(turn, turn, -0.1f)); // a little friction of the hand
 }
 

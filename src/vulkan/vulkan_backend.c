@@ -86,6 +86,11 @@ static const void *memory_device(const Backend *backend)
     return ((const VulkanBackend *)backend)->device;
 }
 
+static void *native_handle(Backend *backend)
+{
+    return ((VulkanBackend *)backend)->device->handle;
+}
+
 static void read_timers(Backend *backend, Timer timers[TIMER_COUNT])
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
@@ -129,6 +134,7 @@ static const BackendFunctions functions = {
     .copy = vulkan_copy,
     .memory_kind = memory_kind,
     .memory_device = memory_device,
+    .native_handle = native_handle,
     .launch = launch,
     .sort = vulkan_sort,
     .scan = vulkan_scan,

@@ -41,32 +41,30 @@ static void add_block(MoteWorld *world, float spacing)
             }
         }
     }
-    const MoteParticles block = {
-        .count = count,
-        .positions = positions,
-        .mass = mote_world_particle_mass(world, WATER),
-        .phase = MOTE_PHASE_FLUID,
-    };
+    MoteParticles block = mote_default_particles();
+    block.count = count;
+    block.positions = positions;
+    block.mass = mote_world_particle_mass(world, WATER);
     check(mote_world_add_particles(world, &block, NULL), "adding the water");
 }
 
 static void add_box(MoteWorld *world)
 {
-    const MoteTransform pose = {.position = {0.0f, HALF_BOX, 0.0f}, .rotation = {0.0f, 0.0f, 0.0f, 1.0f}};
-    const MoteShape box = {
-        .kind = MOTE_SHAPE_BOX,
-        .inside_out = true,
-        .half_size = {HALF_BOX, HALF_BOX, HALF_BOX},
-        .from = pose,
-        .to = pose,
-    };
-    check(mote_world_set_shapes(world, &box, 1), "adding the box");
+    MoteShape box = mote_default_collider();
+    box.kind = MOTE_SHAPE_BOX;
+    box.inside_out = true;
+    box.half_size = (MoteVec3){HALF_BOX, HALF_BOX, HALF_BOX};
+    box.from.position.y = box.to.position.y = HALF_BOX;
+    MoteColliderId id;
+    check(mote_world_add_collider(world, &box, &id), "adding the box");
+    expect(mote_world_has_collider(world, id), "the box is there");
 }
 
 int main(void)
 {
     MoteSettings settings = mote_default_settings();
-    const MoteBackendOptions options = {.backend = "auto", .threads = 1}; // too few particles for more
+    MoteBackendOptions options = mote_default_backend_options();
+    options.threads = 1; // too few particles for more
     MoteWorld *world = NULL;
     check(mote_world_create(&settings, &options, &world), "creating the world");
     add_block(world, settings.spacing);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// defaults.c - what the structs of mote_render.h begin with that have no section in a scene file; those that have come
+// from the keys' table (src/scene/look.c).
+#include "mote_render.h"
+
+MoteRendererOptions mote_default_renderer_options(void)
+{
+    return (MoteRendererOptions){.device = MOTE_DEVICE_AUTO, .splat = MOTE_SPLAT_AUTO};
+}
+
+MoteRenderShape mote_default_render_collider(void)
+{
+    return (MoteRenderShape){.shape = mote_default_collider(), .look = MOTE_LOOK_SOLID};
+}
+
+MoteRenderMesh mote_default_render_mesh(void)
+{
+    return (MoteRenderMesh){.color = {0.8f, 0.8f, 0.8f}, .roughness = 0.5f};
+}
+
+MoteRenderInstance mote_default_render_instance(void)
+{
+    return (MoteRenderInstance){
+        .look = MOTE_LOOK_SOLID,
+        .tint = {1.0f, 1.0f, 1.0f},
+        .pose.rotation = {0.0f, 0.0f, 0.0f, 1.0f},
+        .scale = 1.0f,
+    };
+}
+
+MotePicture mote_default_picture(void)
+{
+    return (MotePicture){.width = 1280, .height = 720, .samples = 1};
+}
