@@ -267,6 +267,29 @@ static void rows_are_used_again(void **state)
     mote_world_destroy(world);
 }
 
+// In the rows of one that lay on the ground: nothing of what held that holds the new one.
+static void bodies_in_old_rows_begin_anew(void **state)
+{
+    const MoteSettings settings = ids_settings();
+    MoteWorld *world = make_world(*state, &settings);
+    add_collider(world, flat_ground(0.5f));
+    const MoteVec3 corner = {0, 0.04f, 0}; // a little too low, so that it is held at once
+    MoteBodyState first, second;
+    MoteBodyId id = add_cube(world, 3, corner);
+    run_steps(world, 3, DT);
+    expect_ok(mote_world_read_body(world, id, &first));
+    run_steps(world, 40, DT);
+    expect_ok(mote_world_remove_body(world, id));
+    const uint32_t index = id.index;
+    id = add_cube(world, 3, corner);
+    assert_int_equal(id.index, index);
+    run_steps(world, 3, DT);
+    expect_ok(mote_world_read_body(world, id, &second));
+    assert_memory_equal(&first.pose, &second.pose, sizeof first.pose);
+    assert_memory_equal(&first.velocity, &second.velocity, sizeof first.velocity);
+    mote_world_destroy(world);
+}
+
 static MoteWorld *make_cubes(const TestBackend *backend, MoteBodyId ids[3])
 {
     const MoteSettings settings = ids_settings();
@@ -531,6 +554,7 @@ int main(void)
         ON_EVERY_BACKEND(stale_body_ids_are_refused),
         ON_EVERY_BACKEND(removed_bodies_leave_the_others_alone),
         ON_EVERY_BACKEND(rows_are_used_again),
+        ON_EVERY_BACKEND(bodies_in_old_rows_begin_anew),
         ON_EVERY_BACKEND(snapshots_survive_removals),
         ON_EVERY_BACKEND(defaults_are_valid),
         ON_BACKEND(wrong_enums_are_refused, "cpu", 0),
