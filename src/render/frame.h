@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frame.h - what the files that make a picture know of each other: renderer.c, descriptors.c, frame_constants.c,
-// frame.c.
+// frame.h - functions shared by renderer.c, descriptors.c, frame_constants.c and frame.c.
 #ifndef MOTE_RENDER_FRAME_H
 #define MOTE_RENDER_FRAME_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// interop.h - the solver's arrays as the device sees them: imported in place, shared through a file descriptor, or
-// copied where neither can be done.
+// interop.h - makes the solver's arrays accessible to the device: imported in place, shared through a file descriptor,
+// or copied if neither is possible.
 #ifndef MOTE_RENDER_INTEROP_H
 #define MOTE_RENDER_INTEROP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// renderer.h - the inside of a MoteRenderer: images, descriptors and the state of the passes.
+// renderer.h - the definition of MoteRenderer: images, descriptors and the state of the passes.
 #ifndef MOTE_RENDERER_H
 #define MOTE_RENDERER_H
 
