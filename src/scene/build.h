@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// build.h - what a scene's values stand for: colliders, volumes and lattices of particles.
+// build.h - builds colliders, volumes and lattices of particles from a scene's values.
 #ifndef MOTE_SCENE_BUILD_H
 #define MOTE_SCENE_BUILD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// emitters.h - nozzles: a layer of particles leaves each time the jet has moved on by one spacing.
+// emitters.h - emitters: a layer of particles is added each time the jet has advanced by one spacing.
 #ifndef MOTE_SCENE_EMITTERS_H
 #define MOTE_SCENE_EMITTERS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// schema.c - the two documents made from the key table: the JSON Schema that editors use, and the reference.
+// schema.c - generates two documents from the table of keys: the JSON Schema for editors, and the reference.
 #include "base/error.h"
 #include "base/file.h"
 #include "scene/build.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// inspect.h - what is known of one particle, and what can be counted of all, from a moment's arrays.
+// inspect.h - reads the properties of one particle, and statistics of all particles, from a frame snapshot.
 #ifndef MOTE_VIEWER_INSPECT_H
 #define MOTE_VIEWER_INSPECT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manipulator.h - what a viewer's user does to particles: holding, throwing, pouring, blowing. Of the simulation's
+// manipulator.h - user interaction with particles: dragging, throwing, pouring, blowing. Runs on the simulation's
 // thread, between two frames.
 #ifndef MOTE_VIEWER_MANIPULATOR_H
 #define MOTE_VIEWER_MANIPULATOR_H

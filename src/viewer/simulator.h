@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// simulator.h - the simulation on a thread of its own: it is told what to do by commands, and publishes moments.
+// simulator.h - the simulation on its own thread: it is controlled by commands, and publishes frame snapshots.
 #ifndef MOTE_VIEWER_SIMULATOR_H
 #define MOTE_VIEWER_SIMULATOR_H
 
@@ -82,7 +82,7 @@ typedef struct SimulatorOptions {
 
 MoteResult simulator_start(const SimulatorOptions *options, Simulator **out);
 void simulator_stop(Simulator *simulator);    // ends the thread after the frame that is being computed
-void simulator_destroy(Simulator *simulator); // when nobody draws its moments any more; NULL is allowed
+void simulator_destroy(Simulator *simulator); // its snapshots must not be in use any more; NULL is allowed
 FrameSnapshotPool *simulator_pool(Simulator *simulator);
 
 void simulator_send(Simulator *simulator, const SimulatorCommand *command);

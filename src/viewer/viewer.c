@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// viewer.c - the viewer's life and its loop: events, requests to the two threads, the window.
+// viewer.c - starts and stops the viewer; its main loop: events, requests to the two threads, drawing of the window.
 #include "viewer/app.h"
 
 #include "base/clock.h"
