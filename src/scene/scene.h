@@ -170,7 +170,7 @@ typedef struct SceneElements {
     uint32_t count;
 } SceneElements;
 
-// All values of a scene at one moment.
+// All values of a scene at one time.
 typedef struct SceneValues {
     SceneElements sections[SCENE_SECTION_COUNT];
 } SceneValues;

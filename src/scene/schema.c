@@ -123,7 +123,7 @@ static json_t *schema_of_key(const SceneKey *key)
     return finish(schema, failed);
 }
 
-// Editors strike out what is deprecated.
+// Editors strike deprecated keys through.
 static json_t *schema_of_former_key(const SceneFormerKey *former)
 {
     json_t *schema = schema_of_key(scene_key_find(former->section, former->name));
