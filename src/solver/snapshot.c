@@ -332,7 +332,8 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     return result;
 }
 
-// Cannot fail: arrays that do not belong to particles are written in place.
+// The last part of restoring, which cannot fail: arrays that do not belong to particles are shared with the present
+// world.
 static void upload_arrays(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     void *addresses[SAVED_ARRAY_COUNT];
