@@ -2,13 +2,13 @@
 // mote.h - the public interface of Mote, a unified position-based particle engine.
 //
 // Units are metres, kilograms, seconds and radians; y points up. Every function that can fail returns a
-// MoteResult and leaves a sentence in mote_error_message(); a failed create leaves *out NULL and nothing behind.
+// MoteResult; mote_error_message() then describes the error. A failed create sets *out to NULL and leaks nothing.
 // A world and everything made from it belong to one thread at a time; different worlds may be used from
 // different threads.
 //
-// Structs that users fill come from a mote_default_*() and are valid as returned, arrays aside; change what matters.
-// What is read is copied to arrays of the caller. Force fields, impulses and queries are in mote_forces.h, memory
-// shared with other interfaces and callbacks with device pointers in mote_interop.h, pictures in mote_render.h.
+// Initialise structs with mote_default_*(): they are valid as returned, except for arrays that must be given. Functions
+// that read copy to arrays of the caller. Force fields, impulses and queries are in mote_forces.h, memory shared with
+// other interfaces and callbacks with device pointers in mote_interop.h, pictures in mote_render.h.
 #ifndef MOTE_H
 #define MOTE_H
 
@@ -47,12 +47,12 @@ typedef enum MoteResult {
 // What went wrong in this thread's last failed call: one or more lines, without a trailing newline.
 MOTE_API const char *mote_error_message(void);
 
-// Long calls of this thread (loading, making fields, simulations and renderers, steps, frames, pictures) ask `asks`
-// between two kernels or so whether they are to end. Once it says true they return MOTE_ERROR_STOPPED, and of what was
-// to be made nothing is there. NULL, as at first: nobody is asked. `asks` must be quick; Mote's own threads may call
-// it. mote_simulation_advance_frame leaves the simulation as it was, or goes on to the frame's end where that is near;
-// a world stopped within mote_world_steps can only be destroyed. While a device works `asks` is asked every 50 ms, and
-// the call returns when the device is done; a program that is to end sooner may end itself within `asks`.
+// Sets a callback that can stop long calls of this thread (loading, creating fields, simulations and renderers, steps,
+// frames, pictures). They call it often, for example between two kernels. Once it returns true, they return
+// MOTE_ERROR_STOPPED and create nothing. NULL, the default, means no callback. It must be quick; Mote's own threads may
+// call it. mote_simulation_advance_frame leaves the simulation unchanged, or completes the frame if its end is near. A
+// world stopped within mote_world_steps can only be destroyed. While a device works, the callback is called every 50
+// ms, and the call returns when the device is done; a program that must end sooner may exit within the callback.
 typedef bool MoteStopCallback(void *context);
 MOTE_API void mote_stop_when(MoteStopCallback *asks, void *context);
 
@@ -114,7 +114,7 @@ typedef struct MoteSettings {
     MoteDensityMode density_mode;
     float relaxation;  // CFM epsilon of PBF eq. 11, as a fraction of the rest lattice's sum of squared gradients
     float max_tension; // largest rarefaction (1 - density over rest) within a step that a bilateral constraint resists;
-                       // what was rare when the step began is not pulled together, as PBF does
+                       // rarefaction from before the step is not pulled together, as it would be in PBF
     float boundary_density_weight; // what colliders count in a liquid's density, as if filled with its rest lattice; 0:
                                    // nothing
     float over_relaxation;         // omega of UPP eq. 13
@@ -344,13 +344,13 @@ MOTE_API MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticl
 // Removes the particles with these ids. An unknown id is an error, and then nothing is removed.
 MOTE_API MoteResult mote_world_remove_particles(MoteWorld *world, const uint32_t *ids, uint32_t count);
 
-// A handle names one particle for good; it is never given to another one. All zeros is no particle.
+// A handle refers to one particle for its whole life, and never to another one. A zeroed handle is invalid.
 typedef struct MoteParticleHandle {
     uint32_t value;
 } MoteParticleHandle;
-// Handles of the particles with these ids, for springs, attachments and whoever follows single particles: reading those
-// costs nothing for the others. A particle has one handle, however often it is asked for. An unknown id is an error,
-// and then no handle is made. Saved states keep handles.
+// Makes handles of the particles with these ids, for springs, attachments and for following single particles: reading
+// them does not copy the others. A particle has one handle, however often this is called. An unknown id is an error,
+// and no handle is made. Saved states keep handles.
 MOTE_API MoteResult mote_world_make_handles(MoteWorld *world, const uint32_t *ids, uint32_t count,
                                             MoteParticleHandle *out);
 typedef struct MoteParticleState {
@@ -539,7 +539,7 @@ typedef enum MoteForceKind {
     MOTE_FORCE_COUNT
 } MoteForceKind;
 
-// Whether steps record what their constraints did; costs memory and a pass for each kind and iteration.
+// Whether steps record the forces of constraints; this costs memory and a pass for each kind and iteration.
 MOTE_API MoteResult mote_world_record_forces(MoteWorld *world, bool on);
 MOTE_API const char *mote_force_name(MoteForceKind kind); // "force_density", ...
 // 4 floats a particle, in the order of mote_world_read: N, the mean over the last step; and 0.
@@ -662,9 +662,9 @@ MOTE_API uint64_t mote_simulation_frame(const MoteSimulation *simulation);
 MOTE_API double mote_simulation_time(const MoteSimulation *simulation); // s
 MOTE_API uint64_t mote_simulation_emitted(const MoteSimulation *simulation);
 MOTE_API uint64_t mote_simulation_escaped(MoteSimulation *simulation); // particles outside the scene's bounds now
-// What a simulation has to say beside errors: what was left out or overlaps at the start, and what went wrong since.
+// A warning or information about a simulation: particles left out and overlaps at the start, and problems since then.
 typedef struct MoteNotice {
-    bool warning;     // something is likely not as it was meant; else it is only good to know
+    bool warning;     // a likely mistake; false: information only
     double time;      // s, of the simulation
     const char *text; // one sentence, which names what it is about
 } MoteNotice;

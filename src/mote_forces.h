@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mote_forces.h - what acts on particles and colliders from outside (force fields that last, impulses that act at
-// once), and what can be asked about them without reading all: sums, rays, overlaps.
+// mote_forces.h - external forces on particles and colliders (force fields, impulses), and queries that do not read all
+// particles: sums, rays, overlaps.
 #ifndef MOTE_FORCES_H
 #define MOTE_FORCES_H
 
@@ -12,7 +12,7 @@ extern "C" {
 
 // ---- Force fields and impulses -----------------------------------------------------------------------------
 
-// Which particles something is about. All zeros is every particle; what is pinned is never meant.
+// Selects particles. A zeroed filter selects all of them; pinned particles are never selected.
 typedef struct MoteParticleFilter {
     uint32_t kinds;     // bit k: those of MoteParticleKind k; 0 is all
     uint32_t materials; // bit j: those of material j, one of the first 32; 0 is all
@@ -73,17 +73,18 @@ typedef struct MoteForceFieldId {
     uint32_t index, generation;
 } MoteForceFieldId;
 
-// Fields last until they are removed, and act at the beginning of each step, before the speed limit, in the order of
-// adding; one that takes the place of one that was removed acts in its place. Their mode must be one that lasts.
+// Fields act at the beginning of each step, before the speed limit, until they are removed. They act in the order in
+// which they were added; a field that reuses the index of a removed one takes its place in this order. Their mode must
+// be acceleration or force.
 MOTE_API MoteResult mote_world_add_force_field(MoteWorld *world, const MoteForceField *field, MoteForceFieldId *out);
 MOTE_API MoteResult mote_world_set_force_field(MoteWorld *world, MoteForceFieldId id, const MoteForceField *field);
 MOTE_API MoteResult mote_world_remove_force_field(MoteWorld *world, MoteForceFieldId id);
-// The field as it was set; false, and nothing, if there is none of that name.
+// The field as it was set; false if the id is not valid, and `out` is unchanged.
 MOTE_API bool mote_world_force_field(const MoteWorld *world, MoteForceFieldId id, MoteForceField *out);
 MOTE_API uint32_t mote_world_force_field_count(const MoteWorld *world);
 
 // Acts on velocities at once; the mode must be MOTE_FORCE_MODE_IMPULSE or _VELOCITY_CHANGE. `momentum`, which may be
-// NULL, is what it gave to all particles and colliders, kg m/s.
+// NULL, gets the total momentum given to particles and colliders, kg m/s.
 MOTE_API MoteResult mote_world_apply_impulse(MoteWorld *world, const MoteForceField *impulse, MoteVec3 *momentum);
 
 // ---- Queries -----------------------------------------------------------------------------------------------

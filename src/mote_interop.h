@@ -16,9 +16,9 @@ extern "C" {
 
 // ---- Memory of another interface ---------------------------------------------------------------------------
 
-// A timeline semaphore of a renderer's device, by which a world and the renderer follow each other without the host.
-// Its values only grow. Whoever gives work to the device makes that wait for `value` and signal the next one, which
-// then is `value`: so every value that stands here will be reached by itself.
+// A timeline semaphore of a renderer's device, which synchronises a world and the renderer without the host. Its value
+// only grows. Each submission to the device waits for `value`, signals the next value, and then stores that one in
+// `value`. So every value stored here will be reached.
 typedef struct MoteTimeline {
     uint64_t value;
 } MoteTimeline;
@@ -35,7 +35,7 @@ struct MoteSharedMemory {
     void (*name)(MoteSharedMemory *memory, void *handle, const void *address);
     void (*release)(MoteSharedMemory *memory, void *handle); // the backend has let go of it
     // A timeline for one world; NULL if there is none, and then the host waits. `descriptor` gets an opaque file
-    // descriptor of it that the caller owns; it may be NULL for who works on vulkan_device. The function may be NULL.
+    // descriptor of it that the caller owns; it may be NULL for callers on vulkan_device. The function may be NULL.
     MoteTimeline *(*make_timeline)(MoteSharedMemory *memory, int *descriptor);
     void (*end_timeline)(MoteSharedMemory *memory, MoteTimeline *timeline); // the backend has let go of it
 };
@@ -55,7 +55,8 @@ typedef struct MoteArray {
     size_t capacity;     // bytes that may be read: of host memory whole pages
 } MoteArray;
 
-// Every array of a MoteRenderView as X(name), for programs that copy all of them. What the world has none of is empty.
+// Every array of a MoteRenderView as X(name), for programs that copy all of them. Arrays that the world does not have
+// are empty.
 #define MOTE_RENDER_ARRAYS(X)                                                                                          \
     X(positions)        /* vec4: x, y, z, inverse mass */                                                              \
     X(velocities)       /* vec4: x, y, z, density over rest density */                                                 \
@@ -69,9 +70,9 @@ typedef struct MoteArray {
     X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
     X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
 
-// The world's arrays in their spatial order, as of the last step. Addresses are good until the next call that changes
-// the world; `layout` changes whenever memory was allocated or freed, so that what was imported under its address must
-// be dropped. While it stays the same, a step only makes the arrays change places among the same few addresses.
+// The world's arrays in their spatial order, as of the last step. Addresses are valid until the next call that changes
+// the world. `layout` changes whenever memory was allocated or freed: imports of these addresses must be dropped then.
+// While it stays the same, a step only swaps arrays among the same few addresses.
 typedef struct MoteRenderView {
     MoteMemoryKind memory; // of every array below
     const char *why;       // why it is MOTE_MEMORY_PRIVATE; "" otherwise
@@ -84,17 +85,17 @@ typedef struct MoteRenderView {
     bool has_liquid;                 // whether there can be particles of MOTE_KIND_LIQUID
     bool has_solids;                 // whether there can be particles of other kinds
     float solid_radius;              // m, of a solid particle: half the distance that contacts keep
-    uint32_t member_count;  // of bodies, in a table whose rows stay what they are while the particles change places
-    uint32_t cluster_count; // of bodies
+    uint32_t member_count;           // of bodies, in a table whose rows do not change when particles are sorted
+    uint32_t cluster_count;          // of bodies
     MoteTimeline *timeline; // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
 #define MOTE_RENDER_ARRAY(name) MoteArray name;
     MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)
 #undef MOTE_RENDER_ARRAY
 } MoteRenderView;
 
-// Waits for the backend. Where the neighbours of the last step are no longer those of the world (particles came, went
-// or were written, or the smoothing radius changed), finds them for the present positions; the run goes on as without
-// it.
+// Waits for the backend. If the neighbour lists of the last step are out of date (particles were added, removed or
+// written, or the smoothing radius changed), finds neighbours of the present positions. This does not change later
+// steps.
 MOTE_API MoteResult mote_world_render_view(MoteWorld *world, MoteRenderView *out);
 // The same without waiting, where the world and the renderer whose memory it uses have a timeline. Work of the world
 // that follows waits for the timeline's last value on the device, before it writes to the arrays.
@@ -102,12 +103,13 @@ MOTE_API MoteResult mote_world_hand_over(MoteWorld *world, MoteRenderView *out);
 MOTE_API MoteResult mote_world_channel_array(MoteWorld *world, const char *name, MoteArray *out, uint32_t *components);
 // Copies `bytes` from an address inside one of the arrays above to host memory, of whatever kind it is.
 MOTE_API MoteResult mote_world_copy_out(MoteWorld *world, void *target, const void *address, size_t bytes);
-// The other way: for callbacks, see below. Between steps, mote_world_write says what it changes and this does not.
+// Copies from host memory to such an address, for callbacks (see below). Between steps use mote_world_write, which
+// tells the world what has changed.
 MOTE_API MoteResult mote_world_copy_in(MoteWorld *world, void *address, const void *source, size_t bytes);
 
 // ---- Callbacks before and after a step ---------------------------------------------------------------------
 
-// What a callback gets: where the arrays of all particles are during the call, in their spatial order. Host memory of
+// The argument of a callback: the arrays of all particles during the call, in their spatial order. Host memory of
 // the "cpu" backend can be read and written in place. Addresses of "cuda" are for kernels on `stream`, which the step
 // waits for; those of "vulkan" are buffer device addresses of `device`, whose work must be done when the callback
 // returns. mote_world_copy_out and mote_world_copy_in work with all of them.

@@ -74,8 +74,8 @@ MOTE_API uint32_t mote_renderer_validation_messages(const MoteRenderer *renderer
 // renderer's device itself. NULL where copies were asked for.
 MOTE_API MoteSharedMemory *mote_renderer_shared_memory(MoteRenderer *renderer);
 
-// Draws with other shaders from now on: SPIR-V in place of files of shaders/render. What the device does not take is an
-// error, and those before stay. Shaders that are not named stay as they are.
+// Replaces shaders: SPIR-V in place of files of shaders/render. If the device rejects one, it is an error, and the
+// previous shaders stay. Shaders that are not named do not change.
 typedef struct MoteShader {
     const char *name;      // of the file, as "tonemap.comp"
     const uint32_t *words; // the caller's; NULL goes back to the one that was built in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The meshes of the colliders' colliders against closed forms.
+// The meshes of primitive colliders against closed forms.
 #include "ray_fixture.h"
 
 #include "render/primitive_mesh.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // outline.comp - lines around what is nearest and along its creases, as in drawn figures (Saito and Takahashi,
-// "Comprehensible rendering of 3-D colliders", 1990). Of liquid and solids; glass is looked through. Each texel finds out
+// "Comprehensible rendering of 3-D shapes", 1990). Of liquid and solids; glass is looked through. Each texel finds out
 // whether there is an edge between it and the next ones to the right and below; lines are then drawn around the middles of
 // these edges.
 #version 460

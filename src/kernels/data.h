@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// data.h - what a kernel can see, with one memory layout in every language. The rows are in data.def.
+// data.h - the structs and arrays that kernels access, with one memory layout in every language. The rows are in
+// data.def.
 #ifndef MOTE_DATA_H
 #define MOTE_DATA_H
 
@@ -64,13 +65,13 @@ enum {
 #define COUNTER_ALL   19u
 #define WATCH_CHUNK   256u // particles, or sums of them, that one invocation sums up
 
-// What the host speculates on before the device knows.
+// The quantities that a speculative step assumes, and the device validates.
 #define SPECULATION_CELLS  0u // that there are cells, and no more than cell_count,
 #define SPECULATION_BLOCKS 1u // that there are no more than block_limit blocks of lists,
 #define SPECULATION_HEALTH 2u // that nothing went wrong in the step before,
 #define SPECULATION_SPAWNS 3u // and that there are dead slots for all new particles
 
-// What a world surely does not have, so that kernels may be compiled without it (HAS_FEATURE).
+// Features that a world does not have, so that kernels can be compiled without them (HAS_FEATURE).
 #define LACKS_SOLIDS    1u   // particles that are not liquid
 #define LACKS_DYNAMICS  2u   // dynamic colliders
 #define LACKS_FIELDS    4u   // colliders that are fields,
@@ -261,8 +262,8 @@ layout(set = 0, binding = 0, scalar) uniform SolverData
 }
 view;
 
-// A vec4 is loaded and stored as two words of 64 bits: where that is done for one invocation and component after the
-// other, as Mesa's software driver does, it takes half as long.
+// A vec4 is loaded and stored as two words of 64 bits. Mesa's software driver loads one invocation and component after
+// the other, and this takes half as long there.
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer vec4_halves
 {
     u64vec2 data[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kinds.h - what a particle's phase says about it: its kind, and by that its traits.
+// kinds.h - the kind and the traits of a particle, from its phase.
 #ifndef MOTE_KINDS_H
 #define MOTE_KINDS_H
 
@@ -39,8 +39,9 @@ FUNCTION bool has_contacts(uint phase)
     return has_trait(phase, TRAIT_CONTACTS);
 }
 
-// Two liquids meet in the density constraint, a liquid and a solid as two solids (UPP section 7.1), solids of one
-// group only where it collides with itself.
+// Whether two particles have contacts. Two liquid particles interact by the density constraint only; a liquid and a
+// solid one collide as two solids (UPP section 7.1); solids of one group collide only if the group collides with
+// itself.
 FUNCTION bool can_touch(uint a, uint b)
 {
     if (!has_contacts(a) || !has_contacts(b)) {

@@ -3,8 +3,8 @@
 //
 // A kernel is a function of one index i. It reads and writes the view's buffers with LOAD and STORE and its
 // parameters with PARAMETER; LOAD_PAIR is two elements of 32 bits from an even index on. Helpers that need the view
-// take VIEW first and are called with VIEW_HERE. HAS_FEATURE(what) is false where a kernel was compiled for worlds that
-// lack it (LACKS_* of data.h): a condition it is part of must be false there anyway. The subset: no pointers,
+// take VIEW first and are called with VIEW_HERE. HAS_FEATURE(what) is false in kernels compiled for worlds without the
+// feature (LACKS_* of data.h); the rest of the condition must be false in such worlds, too. The subset: no pointers,
 // out-parameters, recursion, enum, sizeof, compound literals, swizzles or operators on vectors; explicit casts; f
 // suffixes; comparisons spelled out; integer atomics only. docs/adding-a-constraint.md has the rules and the reasons.
 #ifndef KERNEL_LANGUAGE_H

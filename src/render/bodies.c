@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bodies.c - instances of meshes, as many as there are, in a few draws.
+// bodies.c - checks instances of meshes and batches them into a few draws.
 #include "render/bodies.h"
 
 #include "base/error.h"

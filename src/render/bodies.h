@@ -24,7 +24,7 @@ typedef struct Frame Frame;
 // Whether an instance is to be seen in this frame. Its mesh must exist.
 bool body_is_drawn(const MeshSet *set, const Frame *frame, const MoteRenderInstance *instance);
 
-// Checks what the frame's scene says of instances against meshes and the world's members, before all else.
+// Checks the instances of the frame's scene against the meshes and the world's members, before anything is drawn.
 MoteResult bodies_check(const MeshSet *set, const Frame *frame);
 // Fills the buffers for the frame, and the addresses in its constants.
 MoteResult bodies_prepare(Device *device, const MeshSet *set, Frame *frame, Bodies *bodies);

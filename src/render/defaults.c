@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// defaults.c - what the structs of mote_render.h begin with that have no section in a scene file; those that have come
-// from the keys' table (src/scene/look.c).
+// defaults.c - mote_default_* for the structs of mote_render.h that have no section in scene files. The defaults of the
+// others come from the table of keys (src/scene/look.c).
 #include "mote_render.h"
 
 MoteRendererOptions mote_default_renderer_options(void)

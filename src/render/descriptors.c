@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// descriptors.c - the one descriptor set that all shaders see: the images, blocks and samplers of resources.def.
+// descriptors.c - the descriptor set that all shaders share: the images, blocks and samplers of resources.def.
 #include "render/frame.h"
 
 #include "base/error.h"

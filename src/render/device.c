@@ -471,7 +471,7 @@ VkResult device_submit_to_queue(Device *device, VkCommandBuffer commands, VkFenc
     const VkResult result = vkQueueSubmit2(device->queue, 1, &submit, fence);
     pthread_mutex_unlock(&device->queue_mutex);
     if (result == VK_SUCCESS && timeline != NULL && signals) {
-        timeline->shared.value++; // promised only now: nobody waits for work that never began
+        timeline->shared.value++; // only after the submit: a failed one must not block later work
     }
     return result;
 }

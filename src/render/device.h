@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// device.h - one Vulkan device with a queue, an allocator and a command buffer: what everything else here stands on.
+// device.h - a Vulkan device with a queue, an allocator and a command buffer.
 #ifndef MOTE_RENDER_DEVICE_H
 #define MOTE_RENDER_DEVICE_H
 
@@ -20,7 +20,7 @@ typedef struct Device {
     VkCommandPool pool;
     VkCommandBuffer commands;
     VkFence fence;
-    bool started; // commands that nobody has waited for yet
+    bool started; // commands were submitted and not waited for yet
 
     MoteDeviceInfo info;
     VkPhysicalDeviceLimits limits;

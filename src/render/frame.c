@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// frame.c - a picture: its constants, then its passes in the order of passes.def, with the barriers that their rows
-// call for.
+// frame.c - draws a picture: sets its constants and records the passes in the order of passes.def, with the barriers
+// that follow from their rows.
 #include "render/frame.h"
 
 #include "base/error.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// frame.h - what the files that make a picture know of each other: renderer.c, descriptors.c, frame_constants.c,
-// frame.c.
+// frame.h - functions shared by renderer.c, descriptors.c, frame_constants.c and frame.c.
 #ifndef MOTE_RENDER_FRAME_H
 #define MOTE_RENDER_FRAME_H
 
 #include "render/renderer.h"
 
-// Images of this size, and descriptors of them; keeps what is there if the size is the same. renderer.c
-// `samples` a pixel of those that can have several, which the device must have; `edges`: EDGES_ bits of which to have.
+// Creates images of this size and their descriptors; does nothing if the size is the same. renderer.c
+// `samples` per pixel of multisampled images, which the device must support; `edges`: EDGES_ bits of the images to
+// create.
 MoteResult renderer_resize(MoteRenderer *renderer, uint32_t width, uint32_t height, uint32_t samples, uint32_t edges);
 
-// mote_renderer_draw of a world whose arrays are these, and not what the world says of itself. frame.c
+// mote_renderer_draw with these arrays instead of the world's own. frame.c
 MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const MoteRenderView *view,
                               const MoteRenderScene *scene, const MotePicture *picture);
 
@@ -18,16 +18,16 @@ MoteResult renderer_draw_view(MoteRenderer *renderer, MoteWorld *world, const Mo
 // anything that its commands use is changed. frame.c
 MoteResult renderer_finish(MoteRenderer *renderer);
 
-// What a picture is of, as the device sees it: fills frame->constants from scene, solver and picture. frame_constants.c
+// Fills frame->constants from scene, solver and picture. frame_constants.c
 MoteResult frame_set_constants(MoteRenderer *renderer);
 // The part of it that differs from sample to sample.
 void frame_set_sample(MoteRenderer *renderer, uint32_t sample);
 
-// Asks all passes what they will draw. frame.c
+// Calls `prepare` of all passes. frame.c
 MoteResult frame_prepare_passes(MoteRenderer *renderer);
 // Records one pass, without barriers. frame.c
 MoteResult frame_record_pass(MoteRenderer *renderer, PassId id, VkCommandBuffer commands);
-// Gives the device what the frame's passes left in FrameConstants and in their own constants. frame.c
+// Uploads FrameConstants and the constants of the passes. frame.c
 void frame_flush_constants(MoteRenderer *renderer);
 
 // Descriptors of the images, blocks and samplers of resources.def. descriptors.c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// frame_constants.c - what a picture is of, as shaders see it: camera, sun, sky and ground, materials, particles.
+// frame_constants.c - fills the constants of a picture for shaders: camera, sun, sky and ground, materials, particles.
 #include "render/frame.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// interop.h - the solver's arrays as the device sees them: imported in place, shared through a file descriptor, or
-// copied where neither can be done.
+// interop.h - makes the solver's arrays accessible to the device: imported in place, shared through a file descriptor,
+// or copied if neither is possible.
 #ifndef MOTE_RENDER_INTEROP_H
 #define MOTE_RENDER_INTEROP_H
 
@@ -33,7 +33,7 @@ typedef struct Interop {
 MoteResult interop_create(Device *device, bool force_staging, Interop *out);
 void interop_destroy(Interop *interop);
 
-// Once a frame, before the first fetch: forgets what the world has freed.
+// Call once a frame, before the first fetch: drops imports of memory that the world has freed.
 void interop_begin_frame(Interop *interop, const MoteRenderView *view);
 // Where the device finds `array` of `world` during this frame; 0 if it is empty. world NULL: it is host memory.
 MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderView *view, const MoteArray *array,

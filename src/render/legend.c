@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// legend.c - paints the panel of a debug view's legend: text, colour bar, ticks.
+// legend.c - draws the legend of a debug view on the host: text, colour bar, ticks.
 #include "render/legend.h"
 
 #include "render/font.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// legend.h - what a debug view's colours mean: a title and perhaps a bar with numbers, painted by the host into a small
-// panel that antialias.comp lays over the picture's lower left corner.
+// legend.h - the legend of a debug view: a title and optionally a colour bar with numbers. The host draws it into a
+// small panel, which the antialias pass blends over the lower left corner of the picture (legend.comp).
 #ifndef MOTE_RENDER_LEGEND_H
 #define MOTE_RENDER_LEGEND_H
 

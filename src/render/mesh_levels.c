@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mesh_levels.c - vertices merged in cells that double in width, and the triangles that are left.
+// mesh_levels.c - levels of detail by vertex clustering: vertices of a cell are merged, cells double in width with each
+// level, and degenerate triangles are dropped.
 #include "render/mesh_levels.h"
 
 #include <math.h>

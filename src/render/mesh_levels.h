@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mesh_levels.h - coarser triangles over the vertices of a mesh, for where its own are smaller than pixels.
+// mesh_levels.h - levels of detail: coarser triangles over the vertices of a mesh, used where its own are smaller than
+// pixels.
 #ifndef MOTE_RENDER_MESH_LEVELS_H
 #define MOTE_RENDER_MESH_LEVELS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mesh_set.c - meshes from a caller: checked, with smooth normals where they have none, and brought to the device.
+// mesh_set.c - checks meshes of the caller, computes smooth normals where they have none, and uploads them.
 #include "render/mesh_set.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mesh_set.h - the meshes of a renderer, checked and in the device's memory: vertices, what of bodies they follow, and
-// triangles, of all of them one after the other.
+// mesh_set.h - the meshes of a renderer in device memory: vertices, their skinning weights and triangles, of all meshes
+// one after the other.
 #ifndef MOTE_RENDER_MESH_SET_H
 #define MOTE_RENDER_MESH_SET_H
 

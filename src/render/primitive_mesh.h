@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// primitive_mesh.h - triangles of the colliders' colliders, in the device's memory.
+// primitive_mesh.h - triangle meshes of primitive colliders, in device memory.
 //
-// One mesh a kind, shared by all colliders of it: a vertex lies at corner * half_size + radius * normal in the
-// collider's own frame, so that a capsule keeps round caps whatever its size. Shaders find vertices and colliders
-// through FrameConstants (shaders/render/colliders.glsl); a draw's first instance is the collider's number.
+// There is one mesh for each kind of collider. A vertex is at corner * half_size + radius * normal in the collider's
+// frame, so that a capsule has round caps for any size. Shaders find vertices and colliders
+// through FrameConstants (shaders/render/colliders.glsl); a draw's first instance is the collider's index.
 #ifndef MOTE_RENDER_PRIMITIVE_MESH_H
 #define MOTE_RENDER_PRIMITIVE_MESH_H
 

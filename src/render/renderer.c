@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// renderer.c - a renderer's life: device, descriptors, images of a size; and reading back what was drawn.
+// renderer.c - creates and destroys renderers: device, descriptors, images of a size; reads pictures back.
 #include "render/frame.h"
 
 #include "base/error.h"

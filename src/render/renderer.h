@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// renderer.h - the inside of a MoteRenderer: images, descriptors and the state of the passes.
+// renderer.h - the definition of MoteRenderer: images, descriptors and the state of the passes.
 #ifndef MOTE_RENDERER_H
 #define MOTE_RENDERER_H
 
@@ -65,10 +65,10 @@ struct Frame {
     bool liquid;            // the surface passes run
     bool spheres;           // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
     bool grains;            // solid particles are drawn as spheres of the scene
-    bool needs_index;       // who is in front at each pixel
+    bool needs_index;       // the index of the nearest particle at each pixel is needed
     float solid_reach;      // m, how far solids go beyond the centres of particles
     uint32_t sample;        // that is being drawn, of picture->samples
-    uint32_t samples;       // a pixel, of what has edges: 1, 2, 4 or 8
+    uint32_t samples;       // samples per pixel of multisampled images: 1, 2, 4 or 8
     uint32_t edges;         // EDGES_ bits
     uint32_t scene_samples; // the same of the scene: 1 where it has no edges of solids
     FrameConstants constants;
@@ -113,15 +113,16 @@ struct MoteRenderer {
     Frame frame;
 };
 
-// ---- What a pass is (passes/NAME.c) ----
+// ---- The interface of a pass (passes/NAME.c) ----
 
-// Every hook but `record` may be NULL. `state` is the pass's own: state_bytes of zeros before `create`, NULL if it has
-// none, and then there is no create and destroy. Whatever create did, also where it failed, destroy undoes.
-//   create   makes pipelines and what does not depend on the picture.
-//   prepare  once a picture, before the frame's images are made: where a pass says that it will draw into the scene
-//            (has_bodies, edges and solid_reach of the frame; camera, sun and addresses are not there yet).
-//   record   is called outside of rendering, with the frame's barriers done; it may create what depends on the frame's
-//            size. Skipping itself is for the pass to decide: recording nothing is fine.
+// Every hook but `record` may be NULL. `state` belongs to the pass: state_bytes of zeros before `create`. Without state
+// it is NULL, and create and destroy are not called. destroy is also called after create has failed.
+//   create   creates pipelines and everything that does not depend on the picture.
+//   prepare  is called once per picture, before the frame's images are made: the pass declares that it will draw into
+//   the
+//            scene (has_bodies, edges and solid_reach of the frame; camera, sun and addresses are not set yet).
+//   record   is called outside of rendering, after the frame's barriers; it may create what depends on the frame's
+//            size. It may record nothing.
 typedef struct Pass {
     size_t state_bytes;
     MoteResult (*create)(MoteRenderer *renderer, void *state);
@@ -157,30 +158,30 @@ typedef struct GraphicsPipeline {
 // Vertices are fetched by address, not by attribute.
 MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeline *info, VkPipeline *out);
 
-// What all shaders of the pass that is being recorded see as `pass`, a struct of shaders/passes: at most
-// PASS_CONSTANTS_BYTES. The last call counts, for all that the pass records.
+// Sets the constants that all shaders of the current pass see as `pass`, a struct of shaders/passes: at most
+// PASS_CONSTANTS_BYTES. There is one set per pass: the last call applies to everything that the pass records.
 void pass_constants(MoteRenderer *renderer, const void *constants, size_t bytes);
-// Binds pipeline and descriptors, and pushes what the shader sees as `push`: at most PUSH_CONSTANTS_BYTES, for what
-// differs from draw to draw; may be NULL.
+// Binds pipeline and descriptors, and sets the push constants, which the shader sees as `push`: at most
+// PUSH_CONSTANTS_BYTES; may be NULL.
 void pass_bind(MoteRenderer *renderer, VkCommandBuffer commands, VkPipelineBindPoint point, VkPipeline pipeline,
                const void *push, uint32_t bytes);
-// An invocation an element, in groups of `group`; invocation_index() in GLSL is its number.
+// One invocation per element, in groups of `group`; invocation_index() in GLSL is its index.
 void pass_dispatch(VkCommandBuffer commands, uint32_t count, uint32_t group);
 void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t height); // groups of 8 x 8
-// Between two dispatches of one pass that hand images or buffers to each other.
+// Between two dispatches of one pass, if the second uses images or buffers that the first writes.
 void pass_compute_barrier(VkCommandBuffer commands);
 // Between a fill and a dispatch of one pass.
 void pass_transfer_barrier(VkCommandBuffer commands);
 // Between a dispatch and a copy of one pass.
 void pass_before_transfer_barrier(VkCommandBuffer commands);
-// Between two times of rendering of one pass, of which the second reads or adds to what the first drew.
+// Between two renderings of one pass, if the second reads or blends over the result of the first.
 void pass_attachment_barrier(VkCommandBuffer commands);
-// Begins rendering to these images; any may be NULL. Clear values NULL: what is there is loaded.
+// Begins rendering to these images; any may be NULL. Clear values NULL: the previous contents are loaded.
 typedef struct RenderTargets {
     const DeviceImage *color, *color2, *depth;
     const VkClearColorValue *clear_color; // of both
     const float *clear_depth;
-    const VkRect2D *area; // that is drawn to; NULL is all of it, which is what is cleared in any case
+    const VkRect2D *area; // that is drawn to; NULL: all. Clearing always applies to the whole image
 } RenderTargets;
 void pass_begin_rendering(VkCommandBuffer commands, const RenderTargets *targets);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bodies_build.h - a scene's bodies: meshes made into particles, and copies of them put into a world.
+// bodies_build.h - builds a scene's bodies: voxelises meshes to particles, and adds copies to a world.
 #ifndef MOTE_SCENE_BODIES_BUILD_H
 #define MOTE_SCENE_BODIES_BUILD_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// body_look.c - meshes in the picture: those of bodies, which follow the particles, and of colliders, which have a
-// pose.
+// body_look.c - meshes for the renderer: those of bodies, which follow particles, and of colliders, which have a pose.
 #include "base/error.h"
 #include "scene/build.h"
 #include "scene/random.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// build.h - what a scene's values stand for: colliders, volumes and lattices of particles.
+// build.h - builds colliders, volumes and lattices of particles from a scene's values.
 #ifndef MOTE_SCENE_BUILD_H
 #define MOTE_SCENE_BUILD_H
 
@@ -37,7 +37,7 @@ uint64_t scene_lattice_diameter(double radius, double spacing);
 MoteResult scene_lattice_points(const SceneLattice *lattice, double spacing, const char *what, MoteVec3 **points,
                                 uint32_t *count);
 
-// A material's place in the scene's list is its row in the world, and the group of what is made of it.
+// A material's index in the scene's list is its row in the world, and the group of particles of that material.
 // The next of the names in a list with commas, without the spaces around it; false at its end. `list` moves on.
 bool scene_next_name(const char **list, char name[SCENE_NAME_SIZE]);
 // A bit for each material of such a list; the names were checked with the scene.
@@ -48,7 +48,7 @@ uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *ma
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material);
 MoteResult scene_set_materials(const MoteScene *scene, const SceneValues *values, MoteWorld *world);
-// A material as a world has it, but for what it ignores.
+// Converts a material to that of a world, except for the materials that it ignores.
 MoteMaterial scene_material_row(const SceneMaterial *material);
 
 float scene_contact_distance(const MoteSettings *settings); // m, between solid particles that touch
@@ -59,7 +59,7 @@ float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *materi
 MoteResult scene_add_fluids(SceneStart *start);
 // Fills the scene's volumes of grains (grains_build.c).
 MoteResult scene_add_grains(SceneStart *start);
-// Attaches the scene's springs to what is there by then, and adds what they are made of (springs_build.c).
+// Attaches the scene's springs to existing particles, and adds the particles of ropes (springs_build.c).
 MoteResult scene_add_springs(SceneStart *start);
 
 #endif

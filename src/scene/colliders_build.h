@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// colliders_build.h - the hulls and distance fields of a scene's colliders, as the world and the picture have them.
+// colliders_build.h - builds the hulls and distance fields of a scene's colliders, for the world and the renderer.
 #ifndef MOTE_SCENE_COLLIDERS_BUILD_H
 #define MOTE_SCENE_COLLIDERS_BUILD_H
 

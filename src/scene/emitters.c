@@ -121,7 +121,7 @@ static void place_layers(const EmitterSpan *span, const Jet *jet, double until_n
     }
 }
 
-// Shifts particles a little, by how many there were before: so a run that was saved goes on as it would have.
+// Jitters particles by a hash of their number, so that a resumed run continues bit for bit.
 static void scatter(const SceneEmitter *emitter, double spacing, uint64_t before, bool flat, MoteVec3 *positions,
                     uint32_t count)
 {

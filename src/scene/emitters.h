@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// emitters.h - nozzles: a layer of particles leaves each time the jet has moved on by one spacing.
+// emitters.h - emitters: a layer of particles is added each time the jet has advanced by one spacing.
 #ifndef MOTE_SCENE_EMITTERS_H
 #define MOTE_SCENE_EMITTERS_H
 
@@ -23,7 +23,7 @@ typedef struct Emission {
     MoteParticles particles; // with arrays of its own
 } Emission;
 
-// One nozzle between two moments: at `now`, the layers that left after `before`. The jet's
+// One emitter between two times: at `now`, the layers that left after `before`. The jet's
 // speed and the nozzle's pose go evenly from one element's to the other's; the cross-section is the second's.
 // The jet's speed is against the world, not against a moving nozzle.
 typedef struct EmitterSpan {

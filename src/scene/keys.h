@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// keys.h - what the loader, the tracks and the documents share about the key table.
+// keys.h - access to the table of keys, for the loader, the keyframe tracks and the generated documents.
 #ifndef MOTE_SCENE_KEYS_H
 #define MOTE_SCENE_KEYS_H
 

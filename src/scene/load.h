@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// load.h - what the parts of the scene loader share: the text being read and the errors found in it so far.
+// load.h - state that the files of the scene loader share: the text being read and the errors found in it so far.
 #ifndef MOTE_SCENE_LOAD_H
 #define MOTE_SCENE_LOAD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// load_check.c - what no single key can tell: sizes that a shape uses, pairs in order, names that must exist.
+// load_check.c - checks that involve several keys: sizes that a shape needs, ordered pairs, names that must exist.
 #include "scene/load.h"
 
 #include "base/nearest.h"

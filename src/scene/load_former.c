@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// load_former.c - keys under the names that the version before had for them (FORMER_KEY rows of keys.def).
+// load_former.c - accepts the key names of the previous version (FORMER_KEY rows of keys.def).
 #include "scene/load.h"
 
 #include <string.h>

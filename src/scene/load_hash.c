@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// load_hash.c - a hash of all that alters a simulation, and of nothing else: a state saved before the camera moved, or
-// before the water was given another colour, still fits.
+// load_hash.c - a hash of all values that affect the simulation, and of no others: a saved state still fits the scene
+// after a change of camera or colours.
 #include "scene/load.h"
 
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// load_report.c - errors of a scene file: their position, and their wording.
+// load_report.c - error messages of scene files, with their position.
 #include "scene/load.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// load_values.c - one key's value, checked against its row of the table, or its keyframes.
+// load_values.c - reads the value or the keyframes of one key, and checks them against its row of the table.
 #define _POSIX_C_SOURCE 200809L
 #include "scene/load.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// locate.h - paths to values of a JSON text, and where in the text they are. The JSON library keeps no positions
-// for values, so an error's position is found by walking the text once more.
+// locate.h - paths to values of a JSON text, and their positions in the text. The JSON library does not store
+// positions, so the text is scanned again to find that of an error.
 #ifndef MOTE_SCENE_LOCATE_H
 #define MOTE_SCENE_LOCATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// look.c - how a scene is drawn: the table's defaults, and a simulation's look at a moment.
+// look.c - fills MoteRenderScene: the table's defaults, and the look of a simulation at its present time.
 #include "base/error.h"
 #include "base/nearest.h"
 #include "scene/build.h"

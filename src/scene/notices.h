@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// notices.h - what a simulation has to say beside errors: sentences for the user, in the order in which they came up.
+// notices.h - warnings of a simulation: sentences for the user, in the order in which they occurred.
 #ifndef MOTE_SCENE_NOTICES_H
 #define MOTE_SCENE_NOTICES_H
 

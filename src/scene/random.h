@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// random.h - numbers that look random and are the same in every run: a hash of a seed and of where they are used.
+// random.h - pseudo-random numbers that are the same in every run: a hash of a seed and a position.
 #ifndef MOTE_SCENE_RANDOM_H
 #define MOTE_SCENE_RANDOM_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scene.h - a scene as values: what a scene file says, before any world is made of it.
+// scene.h - the values of a scene file, before a world is built from them.
 #ifndef MOTE_SCENE_H
 #define MOTE_SCENE_H
 
@@ -170,7 +170,7 @@ typedef struct SceneElements {
     uint32_t count;
 } SceneElements;
 
-// All values of a scene at one moment.
+// All values of a scene at one time.
 typedef struct SceneValues {
     SceneElements sections[SCENE_SECTION_COUNT];
 } SceneValues;

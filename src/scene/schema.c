@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// schema.c - the two documents made from the key table: the JSON Schema that editors use, and the reference.
+// schema.c - generates two documents from the table of keys: the JSON Schema for editors, and the reference.
 #include "base/error.h"
 #include "base/file.h"
 #include "scene/build.h"
@@ -123,7 +123,7 @@ static json_t *schema_of_key(const SceneKey *key)
     return finish(schema, failed);
 }
 
-// Editors strike out what is deprecated.
+// Editors strike deprecated keys through.
 static json_t *schema_of_former_key(const SceneFormerKey *former)
 {
     json_t *schema = schema_of_key(scene_key_find(former->section, former->name));

@@ -63,7 +63,8 @@ void simulation_look_free(SimulationLook *look); // look.c
 // Material `i` as the look's values have it now.
 void simulation_look_material(MoteSimulation *simulation, uint32_t i);
 
-// Meshes, groups and room for instances, once (body_look.c); then the instances of a moment, with how many there are.
+// Creates meshes, groups and memory for instances, once (body_look.c); then the instances at the present time, and
+// their number.
 MoteResult simulation_body_look_make(MoteSimulation *simulation);
 uint32_t simulation_body_instances(MoteSimulation *simulation);
 MoteResult simulation_wetness(MoteSimulation *simulation, uint32_t collider, float *wetness); // a vertex; wet_maps.c

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// springs_build.c - a scene's springs and ropes: the particles they end at, and those they are made of.
+// springs_build.c - builds a scene's springs and ropes: finds the particles at their ends, and adds those of ropes.
 #include "scene/build.h"
 #include "solver/particle_copy.h"
 

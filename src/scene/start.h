@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// start.h - how a scene begins: what its particles came from, what of it is left out because a collider is there, and
-// what is wrong with the rest.
+// start.h - the initial state of a scene: the source of each particle, particles left out because a collider is there,
+// and checks of the rest.
 //
-// Particles that begin inside a collider or inside each other are pushed apart by the solver without gaining speed
-// (UPP section 4.4), but hardly ever to where the user wanted them. So liquid and grains are not put inside colliders
-// in the first place; bodies, which cannot be cut, are reported with the name of what they overlap; and a rigid body
-// that is wider than the container it begins in is an error.
+// The solver separates particles that start inside a collider or inside each other without adding velocity (UPP section
+// 4.4), but rarely to where the user wanted them. So liquid and grains are not created inside colliders. Bodies, which
+// cannot be cut, are reported with the name of what they overlap. A rigid body wider than its container is an error.
 #ifndef MOTE_SCENE_START_H
 #define MOTE_SCENE_START_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// start_check.c - what is wrong with how a scene begins (scene_start_check).
+// start_check.c - checks the initial state of a scene (scene_start_check).
 //
-// Two sources overlap where balls inside them do: around a particle of a body the ball as large as the particle is deep
-// below the body's surface, around a grain or a liquid's particle the one that stands for it. That is a proof, whatever
-// the lattices are; how deep the overlap is, it tells from below.
+// Two sources overlap if balls inside them do. For a particle of a body, the ball's radius is the particle's depth
+// below the body's surface; for a grain or a liquid particle it is the particle's own radius. The test has no false
+// positives for any lattice, and gives a lower bound of the depth of the overlap.
 #include "scene/start.h"
 
 #include "base/error.h"

@@ -219,7 +219,7 @@ static MoteResult reader_open(Reader *reader, const char *path)
     return file_open_input(path, &reader->stream, &reader->size);
 }
 
-// Sizes come from the file, so they are held against what is left of it before any memory is asked for.
+// Sizes come from the file, so they are compared with the rest of the file before memory is allocated.
 static MoteResult read_bytes(Reader *reader, void *bytes, uint64_t size, const char *what)
 {
     if (size > reader->size - reader->offset || fread(bytes, 1, size, reader->stream) != size) {

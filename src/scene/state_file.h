@@ -6,9 +6,9 @@
 //   the sections, in the order below, each a StateSection, whose last field is a checksum of the fields before
 //   it and of the data, then the data:
 //     clock           u64 x 1   steps, world steps, world removed, next particle id
-//     lightest        f32 x 1   smallest inverse mass of all liquid particles there ever were, pinned ones aside, 0
-//                               without any; once it was the largest of all particles: the smaller of it and of
-//                               the particles' own is taken
+//     lightest        f32 x 1   smallest inverse mass of all liquid particles that ever existed, without pinned ones; 0
+//                               if there were none. In earlier files it is the largest inverse mass of all
+//                               particles: the smaller of it and of the particles' own is used
 //     emitter.next    f64 x 1   metres until each emitter's next layer
 //     emitter.count   u64 x 1   particles each emitter has added
 //     time_step       f32 x 1   s, of the last step; 0 before the first
@@ -18,9 +18,8 @@
 //     channel.NAME    f32 x 1-4, one section a channel
 //   the eight bytes "MOTE-END".
 // Version 3, which is still read, has no time_step; instead of what follows phases it has two sections:
-//     bodies          u32 x 1   the last step's time step, then the arrays of bodies and of dynamic colliders one
-//     after
-//                               the other (version_3_bodies in state_file.c)
+//     bodies          u32 x 1   the last step's time step, then the arrays of bodies and of dynamic colliders, one
+//                               after the other (version_3_bodies in state_file.c)
 //     wet             u32 x 1   wet_texels
 #ifndef MOTE_SCENE_STATE_FILE_H
 #define MOTE_SCENE_STATE_FILE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracks.c - a scene's values over time.
+// tracks.c - keyframes: a scene's values at a time.
 #include "base/error.h"
 #include "scene/keys.h"
 

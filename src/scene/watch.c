@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// watch.c - turns what the world has seen in a frame (MoteWatch) into sentences for the user.
+// watch.c - makes warnings for the user from the energy and bounds watch of a frame (MoteWatch).
 #include "scene/simulation.h"
 
 #include <stdio.h>

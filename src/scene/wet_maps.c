@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wet_maps.c - where particles touched colliders (DYV fig. 11): as pictures, and at the vertices of drawn meshes.
+// wet_maps.c - wet maps, which show where particles touched colliders (DYV fig. 11): as pictures, and at mesh vertices.
 #include "base/error.h"
 #include "image/image.h"
 #include "scene/simulation.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// backend.h - what a backend must be able to do: memory, kernels of the table, and sort, scan and reduce.
+// backend.h - the interface of a backend: memory, launching kernels, sort, scan and bounding boxes.
 #ifndef MOTE_SOLVER_BACKEND_H
 #define MOTE_SOLVER_BACKEND_H
 
@@ -14,7 +14,7 @@ typedef enum KernelId {
 #define KERNEL_ROW(name, stage, count) KERNEL_ID_##name,
 #include "kernels/kernels.def"
     KERNEL_COUNT,
-    // Timed like kernels, but backend functions: they need more than one index.
+    // Backend functions that are timed like kernels.
     PRIMITIVE_SORT = KERNEL_COUNT,
     PRIMITIVE_SCAN,
     PRIMITIVE_BOUNDS,
@@ -22,7 +22,7 @@ typedef enum KernelId {
     TIMER_COUNT
 } KernelId;
 
-// What the table's count column says of this view.
+// Invocations of a kernel: the count column of kernels.def.
 uint32_t kernel_invocations(KernelId kernel, const SolverData *view);
 
 typedef struct Timer {
@@ -34,7 +34,7 @@ typedef struct Backend Backend;
 
 #define HOST_PAGE 4096 // bytes: what graphics devices import host memory in
 
-// All pointers to buffers are the backend's own addresses: only its functions may follow them.
+// Pointers to buffers are addresses of the backend's device: only its functions may dereference them.
 typedef struct BackendFunctions {
     const char *name;
     bool speculates; // launches wait and reading is slow: the step speculates on numbers that it would have to read
@@ -46,10 +46,10 @@ typedef struct BackendFunctions {
     void (*upload)(Backend *backend, void *target, const void *source, size_t bytes);
     void (*download)(Backend *backend, void *target, const void *source, size_t bytes); // waits for all before it
     void (*copy)(Backend *backend, void *target, const void *source, size_t bytes);     // between buffers
-    // Where memory is: a MoteMemoryKind, and why not in memory that others can read.
+    // The kind of memory, and the reason if it cannot be shared with the renderer.
     uint32_t (*memory_kind)(const Backend *backend, const char **why);
     const void *(*memory_device)(const Backend *backend); // of MOTE_MEMORY_DEVICE; NULL where it never is
-    // For code of users' own: the cudaStream_t that all work is given to, the VkDevice; NULL where there is none.
+    // For code of users: the cudaStream_t of all work, or the VkDevice; NULL where there is none.
     void *(*native_handle)(Backend *backend);
 
     void (*launch)(Backend *backend, KernelId kernel, const SolverData *view);
@@ -61,15 +61,15 @@ typedef struct BackendFunctions {
     // Smallest and largest x, y, z of those `points` whose w is not below 0 into bounds[0] and bounds[1].
     void (*find_bounds)(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds);
 
-    // May be NULL. Does count_neighbours, scan and fill_neighbours at once, into `capacity` entries; false if the lists
-    // do not fit or there is a reason not to, and then the step does those three.
+    // May be NULL. Does the work of count_neighbours, scan and fill_neighbours at once, into `capacity` entries. If it
+    // returns false (the lists do not fit, or the backend prefers the kernels), the step runs these three instead.
     bool (*build_lists)(Backend *backend, const SolverData *view, uint32_t capacity);
 
     void (*wait)(Backend *backend);
-    // May be NULL. The timeline whose value says that all so far is done, for who reads the buffers on the device; NULL
-    // where there is none. Whatever the backend does next waits on the device for what others promised on it since.
+    // May be NULL. Returns a timeline whose value signals that all work so far is done, for readers of the buffers on
+    // the device; NULL where there is none. The backend's next work waits on the device for values added by others.
     MoteTimeline *(*hand_over)(Backend *backend);
-    // NULL while all went well, else the first failure since creation (memory, device lost).
+    // The first failure since creation (out of memory, device lost), or NULL.
     const char *(*failure)(const Backend *backend);
     void (*read_timers)(Backend *backend, Timer timers[TIMER_COUNT]);
     void (*reset_timers)(Backend *backend);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// batch.h - many steps in one call while colliders, settings and emitters move between them: how src/scene runs a
-// frame's steps. On a GPU the host waits once for several of them (steps.c).
+// batch.h - many steps in one call, with colliders, settings and emitters changing between them. src/scene runs the
+// steps of a frame this way. On a GPU the host waits once for several steps (steps.c).
 #ifndef MOTE_SOLVER_BATCH_H
 #define MOTE_SOLVER_BATCH_H
 
 #include "mote.h"
 
-// Makes the world ready for a step that `before` of a call's steps come before: its settings, its colliders, of which
-// those that have a mass stay as they are, its fields and kill volumes; and adds particles that were expected, without
-// asking for their ids; nothing else. It reads nothing of the world, which may be behind. On a GPU it may be asked for
-// the same step again, and then does the same.
+// Prepares the world for step number `before` of a call, counting from 0. It may set settings, colliders (dynamic ones
+// are not changed), fields and kill volumes, and add particles that were announced with world_expect_particles, without
+// reading their ids. It must not read the world, whose state may be that of an earlier step. On a GPU it may be called
+// again for the same step, and must then do the same.
 typedef MoteResult StepPreparation(void *context, uint32_t before);
-// Makes room for `more` particles with these bits of phase, which preparations of the next call's steps add. False
-// where that cannot be: they are then added before single steps.
+// Reserves memory for `more` particles with these bits of phase, which preparations of the next call add. If it returns
+// false, add them before single steps instead.
 bool world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase);
-// mote_world_steps with something that moves between them. `prepare` may be NULL.
+// mote_world_steps with a preparation before each step. `prepare` may be NULL.
 MoteResult world_prepared_steps(MoteWorld *world, float time_step, uint32_t count, StepPreparation *prepare,
                                 void *context, uint32_t *done);
 // Other poses or coefficients for these colliders, at once. Those that a user has removed are left out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bodies.c - bodies from the public form to the tables that kernels read: members, clusters and their entries.
+// bodies.c - adds bodies: converts them to the tables that kernels read (members, clusters, entries).
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One body's rows of every table, with numbers that count from the body's first.
+// One body's rows of every table, with indices relative to the body's first row.
 typedef struct BodyTables {
     uint32_t member_count, cluster_count, entry_count, chunk_count;
     vec4 *fields;                          // MEMBER_FACES a member
@@ -265,7 +265,7 @@ static void measure_cluster(const MoteBody *body, BodyTables *t, uint32_t index,
     t->origins[index] = v4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 
-// From clusters' members to members' entries.
+// Transposes the lists of members by cluster to lists of entries by member.
 static void link_members(BodyTables *t)
 {
     for (uint32_t e = 0; e < t->entry_count; e++) {
@@ -296,7 +296,7 @@ static float dot3(MoteVec3 a, vec4 b)
 #define FACE_OFF        0.15f // spacings, likewise
 #define FACE_ALIKE      2     // neighbours that make a face with it
 
-// The nearest particle's distance, averaged over a few: what the body is sampled at.
+// The sampling distance of the body: the distance to the nearest particle, averaged over a few.
 static float sampling_of(const MoteBody *body)
 {
     float nearest = INFINITY;
@@ -314,9 +314,9 @@ static float plane_distance(const MoteBody *body, const vec4 *fields, uint32_t m
     return plane.w + dot3((MoteVec3){p.x - q.x, p.y - q.y, p.z - q.z}, plane);
 }
 
-// Where the surface is curved, a plane says nothing of what is aside of its particle: contacts with it would come and
-// go with a jerk. Flat is where no neighbour's plane leans a little against this one, or lies a little off it; those
-// beyond an edge lean far.
+// On a curved surface, a plane is only valid near its particle: contacts with it would appear and disappear suddenly.
+// The surface is flat if no neighbour's plane is slightly tilted against this one, or slightly offset from it; planes
+// beyond an edge are strongly tilted.
 static bool is_flat(const MoteBody *body, const vec4 *fields, float sampling, uint32_t m)
 {
     const float reach = FACE_NEIGHBOURS * sampling;
@@ -336,8 +336,8 @@ static bool is_flat(const MoteBody *body, const vec4 *fields, float sampling, ui
     return flat && alike >= FACE_ALIKE;
 }
 
-// The planes of the surface at a particle: its own, and near an edge or corner, where it is as near to its neighbours'
-// as to its own, those that face elsewhere, so that it can meet others on either side of the edge.
+// The planes of the surface at a particle: its own, and near an edge or corner also those of neighbours that face
+// another way and are as near, so that it can be in contact on either side of the edge.
 static void find_faces(const MoteBody *body, float contact_distance, vec4 *fields, bool *flat)
 {
     const vec4 none = v4(0.0f, 0.0f, 0.0f, NO_FIELD);
@@ -453,7 +453,7 @@ static MoteResult tables_make(const MoteWorld *world, const MoteBody *body, Body
 
 // ---- Adding ------------------------------------------------------------------------------------------------
 
-// Numbers that counted from the body's first row now count from the tables' first.
+// Makes indices relative to the first row of the tables.
 static void tables_offset(const BodyRow *row, uint32_t body, BodyTables *t)
 {
     for (uint32_t m = 0; m < t->member_count; m++) {
@@ -477,7 +477,7 @@ static void tables_offset(const BodyRow *row, uint32_t body, BodyTables *t)
     }
 }
 
-// Rows at the tables' end.
+// Allocates rows at the end of the tables.
 static MoteResult reserve_tables(MoteWorld *world, const BodyTables *t)
 {
     const SolverData *view = &world->view;
@@ -530,13 +530,13 @@ static void upload_tables(MoteWorld *world, const BodyRow *row, const BodyTables
     upload(backend, view->cluster_centres + c, t->centres, t->cluster_count * sizeof *t->centres);
     upload(backend, view->cluster_origins + c, t->origins, t->cluster_count * sizeof *t->origins);
     upload(backend, view->chunks + k, t->chunks, t->chunk_count * sizeof *t->chunks);
-    // What another body may have left there.
+    // Clears the data of a removed body.
     upload(backend, view->contact_impulses + m, t->zeros, t->member_count * sizeof(vec4));
     upload(backend, view->contact_impulse_colliders + m, t->zeros, t->member_count * sizeof(uint));
     upload(backend, view->motions + c, t->zeros, t->cluster_count * sizeof(Motion));
 }
 
-// The row of a body that was removed whose tables have the same sizes; NONE if there is none.
+// A removed body whose table rows have the same sizes and can be reused; NONE if there is none.
 static uint32_t find_free_row(const MoteWorld *world, const BodyTables *t)
 {
     for (uint32_t b = 0; b < world->body_count; b++) {
@@ -550,7 +550,7 @@ static uint32_t find_free_row(const MoteWorld *world, const BodyTables *t)
     return NONE;
 }
 
-// Takes the rows of removed bodies off the tables' end.
+// Frees the rows of removed bodies at the end of the tables.
 static void drop_free_rows(MoteWorld *world)
 {
     while (world->body_count > 0) {
@@ -567,7 +567,7 @@ static void drop_free_rows(MoteWorld *world)
     }
 }
 
-// What an iteration takes back, so that the step takes back `stiffness` whatever the number of iterations.
+// Stiffness per iteration such that a step has `stiffness`, whatever the number of iterations.
 static float iteration_stiffness(const MoteWorld *world, float stiffness)
 {
     const uint32_t iterations = world->settings.iterations > 0 ? world->settings.iterations : 1;
@@ -602,7 +602,7 @@ static MoteResult reserve_row(MoteWorld *world)
     return MOTE_OK;
 }
 
-// The velocities of its particles: those of the body's motion about its centre of mass.
+// Initial velocities of the particles, from the body's linear and angular velocity.
 static MoteVec3 *make_velocities(const MoteBody *body)
 {
     MoteVec3 *velocities = malloc(body->count * sizeof *velocities);
@@ -623,7 +623,7 @@ static MoteVec3 *make_velocities(const MoteBody *body)
     return velocities;
 }
 
-// The world's last row becomes a body's, whose tables end the world's.
+// Adds the body's record, for table rows at the end.
 static void append_row(MoteWorld *world, BodyRow *row, const BodyTables *t)
 {
     SolverData *view = &world->view;
@@ -645,7 +645,7 @@ static void append_row(MoteWorld *world, BodyRow *row, const BodyTables *t)
     world->body_count++;
 }
 
-// Everything that may fail comes before anything that shows.
+// Everything that can fail comes before any change of the world.
 MoteResult mote_world_add_body(MoteWorld *world, const MoteBody *body, uint32_t *first_id, MoteBodyId *id)
 {
     MoteResult result = check_body(world, body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// body_states.c - what users read of bodies by their ids, and taking bodies out of a world.
+// body_states.c - reads the states of bodies by id, and removes bodies.
 #include "solver/particle_copy.h"
 #include "solver/world.h"
 
@@ -86,7 +86,7 @@ static void finish_state(const BodySums *sums, MoteBodyState *state)
     state->angular_velocity = (MoteVec3){(float)w[0], (float)w[1], (float)w[2]};
 }
 
-// The particles of a world with the rows of the member table that they are, in host memory.
+// Host copies of a world's particles, with their rows in the member table.
 typedef struct MemberCopy {
     MoteParticleView particles;
     uint *members;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// buffers.c - the world's backend memory: loops over data.def allocate, grow, shrink and free it.
+// buffers.c - allocates, grows, shrinks and frees the world's buffers, by loops over data.def.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ uint64_t world_elements(const MoteWorld *world, Capacity capacity, uint64_t part
     return 0;
 }
 
-// Whether buffers of this kind keep what they hold when they grow: what rides along with particles.
+// Whether buffers of this kind keep their contents when they grow: those of the particles do.
 static bool rides_along(Capacity kind)
 {
 #define ORDERED_REORDER true
@@ -116,8 +116,8 @@ static MoteResult resize(MoteWorld *world, Capacity kind, uint64_t after, uint64
     if (after == before && after > 0) { // with 0, what a failed call left behind is freed
         return MOTE_OK;
     }
-    // Should an allocation fail, or somebody want to stop, the buffers already grown keep their size, and those that
-    // could not shrink theirs: the recorded capacity is the smaller one, which every buffer holds.
+    // If an allocation fails, or a stop is requested, buffers that have grown stay larger, and buffers that could not
+    // shrink stay larger, too: the recorded capacity is the smaller one, which holds for every buffer.
     MoteResult result = MOTE_OK;
 #define BUFFER(type, name, capacity, order, keep_column, render)                                                       \
     if (result == MOTE_OK && CAPACITY_##capacity == kind) {                                                            \
@@ -152,7 +152,7 @@ MoteResult world_reserve(MoteWorld *world, Capacity kind, uint64_t count, uint64
     return resize(world, kind, after, keep);
 }
 
-// What nobody gives the particles of `count` slots from `first` on, in buffers of this kind: zeros, uints NONE.
+// Fills buffers of this kind with defaults (zeros; uints NONE), in `count` slots from `first` on.
 static MoteResult clear_elements(MoteWorld *world, Capacity kind, uint32_t first, uint32_t count)
 {
     enum { EMPTY_vec4 = 0, EMPTY_float = 0, EMPTY_uint = 0xff };

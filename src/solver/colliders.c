@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// colliders.c - the hulls and distance fields that colliders refer to, in the world's buffers.
+// colliders.c - hulls and distance fields of colliders, in the world's buffers.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -120,7 +120,7 @@ static void upload_field(MoteWorld *world, uint32_t number)
     functions->upload(world->backend, world->view.fields + number, &row, sizeof row);
 }
 
-// How far from its origin anything may be near the field; a container is near everything.
+// The bounding radius around the field's origin; containers have no bound.
 float world_field_radius(const MoteWorld *world, uint32_t number)
 {
     const MoteField *field = world->colliders.fields[number].field;
@@ -138,7 +138,7 @@ static uint64_t wet_texels(const MoteField *field)
     return (uint64_t)field->wet_width * field->wet_height;
 }
 
-// Puts all fields one after the other, with the room each slot asks for.
+// Lays out all fields one after the other, with the size that each slot needs.
 static MoteResult repack(MoteWorld *world)
 {
     WorldColliders *colliders = &world->colliders;
@@ -199,7 +199,7 @@ static MoteResult check_number(const MoteWorld *world, uint32_t number)
                           : mote_fail(MOTE_ERROR_INPUT, "field %u, expected less than the world's %u", number, count);
 }
 
-// Colliders that were given before the field changed its size. Those that have a mass get theirs in every step.
+// Updates colliders that refer to a field whose size has changed. Dynamic ones are updated in every step.
 static void refresh_radii(MoteWorld *world, uint32_t number)
 {
     const float radius = world_field_radius(world, number);

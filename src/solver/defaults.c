@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// defaults.c - what the structs of mote.h begin with, but for settings and materials, whose tables scene files share
-// (src/scene).
+// defaults.c - mote_default_* for the structs of mote.h, except settings and materials, whose defaults come from the
+// tables of scene files (src/scene).
 #include "mote.h"
 
 MoteBackendOptions mote_default_backend_options(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// dynamics.c - dynamic colliders: their rows in the world's buffers, and what users read and set of their motion.
+// dynamics.c - dynamic colliders: their rows in the world's buffers, and reading and setting their motion.
 #include "solver/mass.h"
 
 #include "base/error.h"
@@ -37,7 +37,7 @@ static bool same_geometry(const MoteWorld *world, const DynamicCollider *row, co
            before->density == collider->density && row->field == field_of(world, collider);
 }
 
-// Whether the collider is the same but for where users put it: that counts for its first pose alone.
+// Whether two colliders are equal except for the pose, which only matters when a dynamic collider is added.
 static bool same_collider(const MoteWorld *world, const DynamicCollider *row, const MoteCollider *collider)
 {
     const MoteCollider *before = &row->collider;
@@ -118,7 +118,7 @@ static bool allocate_tables(uint32_t dynamics, uint32_t colliders, Tables *table
            tables->forces != NULL && tables->bodies != NULL && tables->rows != NULL && tables->ranges != NULL;
 }
 
-// Where the world's dynamic colliders are.
+// Reads the poses of the world's dynamic colliders.
 static MoteResult read_before(MoteWorld *world, Tables *tables)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -144,7 +144,7 @@ static Motion motion_at(vec3 position, vec4 rotation, vec3 centre)
         .start_rotation = rotation, .predicted_rotation = rotation, .start_centre = place, .predicted_centre = place};
 }
 
-// A collider that had a mass goes on as it was.
+// A collider that was dynamic before keeps its motion.
 static void keep_motion(const MoteWorld *world, const DynamicCollider *before, Collider *row, Tables *tables)
 {
     const uint32_t n = tables->dynamic_count - 1, b = (uint32_t)(before - world->dynamics);
@@ -158,7 +158,7 @@ static void keep_motion(const MoteWorld *world, const DynamicCollider *before, C
         v3_sub(motion.predicted_centre, rotate(motion.predicted_rotation, tables->dynamics[n].centre));
 }
 
-// One collider's row; its motion goes on if it had one.
+// Fills one collider's row, with its present motion if it was dynamic before.
 static MoteResult make_row(MoteWorld *world, const ColliderSet *set, uint32_t i, Tables *tables)
 {
     const MoteCollider *collider = &set->colliders[i];
@@ -203,7 +203,7 @@ static MoteResult make_row(MoteWorld *world, const ColliderSet *set, uint32_t i,
     return MOTE_OK;
 }
 
-// The points at which collider i meets others. Of those that users move, solids that are not convex have none.
+// Sample points at which collider i is tested against others. Non-convex solids that users move have none.
 static uint32_t samples_of(const MoteWorld *world, const Collider *row, const DynamicCollider *dynamic,
                            vec4 own[BOX_SAMPLES], const vec4 **samples)
 {
@@ -302,7 +302,7 @@ static void upload_tables(MoteWorld *world, const Tables *tables, uint32_t count
     upload_samples(world, tables, count);
 }
 
-// The points of colliders that users move, which may be of another size now, beside those of the ones that stay.
+// Updates the sample points of colliders that users move, whose size may have changed; those of dynamic ones stay.
 static MoteResult renew_samples(MoteWorld *world, const Collider *rows, uint32_t count)
 {
     Tables tables = {.dynamics = world->dynamics};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// force_fields.c - force fields and impulses, from the public form to the rows that kernels read.
+// force_fields.c - force fields and impulses: converts them to the rows that kernels read.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -143,7 +143,7 @@ static uint32_t row_of(const MoteWorld *world, const ForceFieldSlot *slot)
     return row;
 }
 
-// Writes the rows of this slot and, where rows have come or gone, of all behind it. They were checked.
+// Writes the row of this slot and, if rows were added or removed, of all slots behind it. Fields were checked before.
 static void upload_from(MoteWorld *world, const ForceFieldSlot *slot, bool all_behind)
 {
     const ForceFieldSlot *end = world->force_fields + world->force_field_slots;
@@ -264,7 +264,7 @@ MoteResult world_upload_query_field(MoteWorld *world, const MoteForceField *fiel
     return result;
 }
 
-// The sum of what particles and colliders got, where somebody asks for it.
+// The total momentum that particles and colliders got, if the caller wants it.
 static void read_momentum(MoteWorld *world, bool colliders, MoteVec3 *momentum)
 {
     const SolverData *view = &world->view;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// geometry.c - colliders and kill volumes, from the public form to the one that kernels read.
+// geometry.c - colliders and kill volumes: converts them to the rows that kernels read.
 #include "solver/batch.h"
 #include "solver/world.h"
 
@@ -22,7 +22,7 @@ static MoteResult convert_pose(const char *what, uint32_t i, MoteTransform pose,
     return MOTE_OK;
 }
 
-// What a hull or field refers to, and the radius (m) around its origin that it lies within.
+// The data that a hull or field refers to, and its bounding radius (m) around its origin.
 static MoteResult convert_data(const MoteWorld *world, const char *what, uint32_t i, const MoteCollider *from,
                                Collider *to)
 {
@@ -138,7 +138,7 @@ static MoteResult reserve_colliders(MoteWorld *world, Capacity capacity, uint32_
     return result;
 }
 
-// All rows, or those of colliders that users move: where the others are, only the device knows.
+// Uploads all rows, or only those of colliders that users move: the poses of dynamic ones are on the device.
 static void upload_colliders(MoteWorld *world, const ColliderSet *set, bool all)
 {
     const MoteCollider *colliders = set->colliders;
@@ -239,7 +239,7 @@ bool world_rows_stay(const MoteWorld *world, const ColliderSet *set)
     return stay;
 }
 
-// What holds rigid bodies goes on with the collider it came from (warm_start_contacts), and ends with it.
+// Accumulated contact impulses of rigid bodies stay with their collider (warm_start_contacts), and end with it.
 static MoteResult renumber_holds(MoteWorld *world, const ColliderSet *set)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -287,7 +287,7 @@ static void adopt_set(MoteWorld *world, ColliderSet *set)
     *set = (ColliderSet){0};
 }
 
-// Makes the set the world's. It is used up either way.
+// Replaces the world's colliders by the set, and frees the set, also on an error.
 static MoteResult use_set(MoteWorld *world, ColliderSet *set)
 {
     const bool rows_stay = world_rows_stay(world, set), stay = world_dynamics_stay(world, set);
@@ -412,9 +412,9 @@ MoteResult mote_world_remove_collider(MoteWorld *world, MoteColliderId id)
     return use_set(world, &set);
 }
 
-// ---- Room ----
+// ---- Clear box: where no collider is near ----
 
-// How far rounding may be off where a collider is, and a little more.
+// Upper bound of the rounding error at a collider's position.
 static float slack_of(const Collider *collider, vec3 position)
 {
     return 1e-5f * (fabsf(position.x) + fabsf(position.y) + fabsf(position.z) + v3_length(collider->half_size));
@@ -425,7 +425,7 @@ static bool is_upright(vec4 rotation)
     return rotation.x == 0.0f && rotation.y == 0.0f && rotation.z == 0.0f && rotation.w == 1.0f;
 }
 
-// Cuts off what is within reach of a collider at a pose; false if the rest is not a box.
+// Cuts off the part of the box that is within reach of a collider at a pose; false if the rest is not a box.
 static bool cut_clear_box(SolverData *view, const Collider *collider, vec3 position, vec4 rotation)
 {
     const float reach = view->margin + slack_of(collider, position);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// handles.c - names of particles that last: rows of the device's slot map (kernels/particle/handles.h). A handle of the
-// public interface is the kernels' handle plus one, so that zeros are none.
+// handles.c - handles of particles: rows of the device's map from handle to slot (kernels/particle/handles.h). A public
+// handle is the kernels' handle plus one, so that a zeroed handle is invalid.
 #include "solver/particle_copy.h"
 #include "solver/world.h"
 
@@ -63,7 +63,7 @@ static MoteResult find_slots(const MoteParticleView *host, const uint32_t *ids, 
     return MOTE_OK;
 }
 
-// Memory for `fresh` more handles; the first ones bring an element a particle.
+// Allocates memory for `fresh` more handles; the first ones also need an array over particles.
 static MoteResult reserve_handles(MoteWorld *world, uint32_t fresh)
 {
     SolverData *view = &world->view;

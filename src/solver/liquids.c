@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// liquids.c - what materials say of liquids, and whether the liquids of a world differ.
+// liquids.c - liquid parameters of materials, and whether the liquids of a world differ.
 #include "solver/world.h"
 
 #include "base/error.h"

@@ -124,8 +124,8 @@ static vec4 distance_at(FieldWalk *walk, const double p[3])
     return field_distance(&walk->view, 0, v3((float)p[0], (float)p[1], (float)p[2]));
 }
 
-// Goes through the cells' middles. Cells that the surface cuts count by how much of a cube is on the solid's side of a
-// plane at that distance; the points of the surface nearest to them become samples.
+// Integrates over the cells. A cell that the surface cuts is weighted by the part of a cube on the solid's side of a
+// plane at that distance; its nearest point on the surface becomes a sample.
 static Moments walk_field(FieldWalk *walk, vec4 *samples, uint32_t *sample_count, uint32_t stride)
 {
     Moments moments = {0};

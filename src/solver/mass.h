@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mass.h - what a collider needs to be a rigid body.
+// mass.h - mass properties and surface samples of dynamic colliders.
 #ifndef MOTE_SOLVER_MASS_H
 #define MOTE_SOLVER_MASS_H
 

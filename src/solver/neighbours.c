@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// neighbours.c - the neighbour search of a step: cells of particles in order, and from them lists. Both are as long as
-// they must be. A backend that speculates does not read how long that is: see speculation.c.
+// neighbours.c - the neighbour search of a step: a table of cells over sorted particles, and neighbour lists. Both have
+// the size that is needed. Backends that speculate do not read this size back: see speculation.c.
 #include "solver/world.h"
 
 MoteResult world_build_cells(MoteWorld *world)
@@ -40,7 +40,7 @@ MoteResult world_build_cells(MoteWorld *world)
     return MOTE_OK;
 }
 
-// Counted first, then filled: a list is never cut short, the buffer grows to what is needed.
+// Lists are counted first, then filled: the buffer grows to the needed size, and no list is truncated.
 MoteResult world_build_lists(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// order.c - particles in the order of their sorted keys: every REORDER row of data.def, and the channels. Removed
-// particles have the largest keys, so that what is left is a shorter array.
+// order.c - sorts the particles by their keys: every REORDER row of data.def, and the channels. Removed particles have
+// the largest keys, so they can be cut off the end.
 #include "solver/world.h"
 
 void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components)
@@ -30,7 +30,7 @@ void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning)
     world->view.particle_scratch = before;
 }
 
-// What is gathered goes to scratch of the same size, which then takes the buffer's place.
+// Gathers into scratch of the same size, and swaps it with the buffer.
 static void reorder_vec4(MoteWorld *world, vec4 **buffer)
 {
     SolverData *view = &world->view;
@@ -67,7 +67,7 @@ void world_point_at_channels(MoteWorld *world)
     world->view.angular_velocities = angular_velocities != NULL ? (vec4 *)angular_velocities->words : NULL;
 }
 
-// Where the host does not look how many particles are left, the device does (particles_left).
+// In speculative steps the host does not know how many particles are left; kernels use particles_left on the device.
 void world_order_particles(MoteWorld *world)
 {
     SolverData *view = &world->view;
@@ -97,7 +97,7 @@ MoteResult world_sort_particles(MoteWorld *world)
 {
     SolverData *view = &world->view;
     CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_sort_scratch));
-    CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_order)); // by whoever has assigned the keys
+    CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_order)); // written by the caller, with the keys
     world->backend->functions->sort(world->backend, view->keys, view->order, view->particle_count, view->sort_scratch);
     world_order_particles(world);
     const MoteResult result = world_reserve_particles(world, world_most_particles(world));

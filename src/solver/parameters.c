@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// parameters.c - what kernels see of the settings, the rest state and the world in a step: PARAMETER rows of data.def.
+// parameters.c - fills the PARAMETER rows of data.def for a step, from the settings, the rest state and the world.
 #include "solver/world.h"
 
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
 
-// Distance at which liquid and solid particles touch, over spacing. UPP section 7.1 has 1; but at rest, particles are
-// that far apart, and such contacts took over from the pressure that should lift a body. This is still more than what
-// would let liquid between eight particles of a solid's lattice (0.87), where it is led out again.
+// Contact distance of liquid and solid particles, over spacing. UPP section 7.1 has 1. But particles at rest are that
+// far apart, and contacts would replace the pressure that should lift a body. Below 0.87 liquid would enter between
+// eight particles of a solid's lattice.
 static const float LIQUID_REACH = 0.9f;
 
-// How fast contacts may take rigid bodies apart that begin a step inside each other, over what gravity gives in a step.
-// That much of an overlap is what the last step has left because it has not converged, and carries weight: ten boxes
-// stand on each other with 5, and are 7 % lower after half a second with 4. More was there from the start, or was made
-// by colliders.
+// Limit of the velocity with which contacts separate rigid bodies that overlap at the start of a step, over the
+// velocity that gravity adds in a step. Smaller overlaps remain from the last step, which has not converged, and carry
+// weight: ten stacked boxes stand with 5, and are 7 % lower after half a second with 4. Larger ones existed from the
+// start, or were made by colliders.
 static const float RECOVERY_SPEED = 5.0f;
 
 static uint32_t lacked_features(const MoteWorld *world)
@@ -64,15 +64,15 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : liquid.max_tension;
     view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
-    // Gravity acts once a step, artificial pressure in every iteration: by it a liquid carries shear, the more of it
-    // the more often it acts, and at 12 iterations a box of twice its density lay on water. So k is what it pushes with
-    // in a step, whatever the number of iterations and whatever else there is in the world.
+    // Gravity acts once a step, artificial pressure in every iteration. It lets a liquid resist shear, the more the
+    // more often it acts: with a fixed k per iteration, a box of twice the density stayed on the water at 12
+    // iterations. So k is a strength per step, for any number of iterations.
     const double times = settings->iterations > 0 ? settings->iterations : 1.0;
     view->artificial_pressure = liquid.artificial_pressure;
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
-    // Where colliders count, they change lambdas after density_lambda. The AVX2 kernels have notes of their own in the
-    // same place (src/cpu/avx2_idle.h).
+    // Not with boundary density, which changes lambdas after density_lambda. The AVX2 kernels keep marks of their own
+    // in the same memory (src/cpu/avx2_idle.h).
     view->marks_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
                            view->boundary_scale <= 0.0f && world->backend->functions->speculates;
     const double q = settings->artificial_pressure_distance;
@@ -126,7 +126,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->counter_count = COUNTER_LIMIT;
     view->iteration_count = settings->iterations;
     view->colliders_move = world_colliders_move(world);
-    // A smoothing radius of height, or one a second: motion that no one sees is no explosion.
+    // Energies below that of falling by one smoothing radius, or of moving one in a second, are too small to report.
     view->watch_floor = (float)(fall * h + 0.5 * h * h);
     view->watch_chunk_count = (view->particle_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
     view->watch_row_count = (view->watch_chunk_count + WATCH_CHUNK - 1) / WATCH_CHUNK;

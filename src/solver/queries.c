@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// queries.c - what users ask a world between steps: points, rays, volumes and sums of particles. All is found on the
-// device; what comes back is as large as the question.
+// queries.c - queries between steps: distances of points, rays, volumes and sums over particles. They run on the
+// device; the size of the result does not depend on the number of particles.
 #include "solver/world.h"
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// render_view.c - the world's arrays as a renderer reads them in place, with neighbour lists even before the first
+// render_view.c - gives a renderer access to the world's arrays in place, with neighbour lists even before the first
 // step.
 #include "solver/world.h"
 
@@ -8,12 +8,12 @@
 
 // ---- Neighbours between two steps --------------------------------------------------------------------------
 
-// Sums go through the particles in their order, and a sort keeps the order within a cell: particles in another order
-// between two steps would give other bits. So the search sorts a copy of the positions, in arrays that every step
-// fills anew, and its lists are then renamed to the particles' own order.
+// Sums run over particles in their order, and a sort keeps the order within a cell. So sorting the particles here would
+// change the bits of later steps. The search sorts a copy of the positions instead, in arrays that every step fills
+// anew, and its lists are then translated to the particles' own order.
 
-// Cells and lists of the present positions, in the order of their keys: view->order says who is who. *listed is how
-// many particles have a list: those marked as removed, which the next step drops, come last and have none.
+// Cells and lists of the present positions, in the order of their keys; view->order maps this order to slots. *listed
+// is how many particles have a list: those marked as removed, which the next step drops, come last and have none.
 static MoteResult list_sorted_copies(MoteWorld *world, uint32_t *listed)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -127,7 +127,7 @@ static MoteArray make_array(const MoteWorld *world, const void *address, size_t 
     };
 }
 
-// Elements of an array that a renderer reads. The end that a scan has behind the particles is no one's.
+// Elements of an array that a renderer reads. The total that a scan stores behind the last particle does not count.
 static uint64_t drawn_elements(const MoteWorld *world, Capacity kind)
 {
     const uint64_t elements = world_elements(world, kind, world->view.particle_count);
@@ -152,7 +152,7 @@ static MoteResult wait_for_backend(MoteWorld *world)
     return world_check_backend(world);
 }
 
-// The box around the particles now. The step makes its own before it reads these.
+// The bounding box of the particles. A step computes its own before it reads `corners`.
 void world_measure_bounds(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -162,7 +162,7 @@ void world_measure_bounds(MoteWorld *world)
     world->corners_are_current = true;
 }
 
-// What the device still has to do is left to it, if the renderer can wait for it there.
+// Does not wait for the device if the renderer can wait on the device itself.
 static MoteResult hand_over(MoteWorld *world, MoteRenderView *out)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -174,7 +174,7 @@ static MoteResult hand_over(MoteWorld *world, MoteRenderView *out)
     return world_check_backend(world);
 }
 
-// Particles may have come or gone since the last step found them.
+// Particles may have been added or removed since the last step located the handles.
 void world_locate_handles(MoteWorld *world)
 {
     LAUNCH(world, clear_handles);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rest_state.c - what the smoothing kernels measure on a filled lattice: the rest density is never guessed.
+// rest_state.c - measures density and gradients of the smoothing kernels on a filled lattice. The rest density comes
+// from these sums, not from a constant.
 #include "solver/world.h"
 
 #include <math.h>

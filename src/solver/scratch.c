@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scratch.c - lifetimes of what shares memory: see scratch.h.
+// scratch.c - lifetime checks of shared scratch memory: see scratch.h.
 #include "solver/scratch.h"
 
 _Static_assert(MEANING_COUNT <= UINT8_MAX, "meanings are kept in bytes");

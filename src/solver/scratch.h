@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// scratch.h - which meaning lives in memory that has several (ALIAS rows of kernels/data.def). Each kernel says in
-// kernels/scratch.def what it reads and writes; reading one meaning while another lives there is a programmer's error.
-// Builds with MOTE_CHECK_SCRATCH follow every launch, others cost nothing.
+// scratch.h - lifetime checks of scratch memory that several arrays share (ALIAS rows of kernels/data.def).
+// kernels/scratch.def lists the reads and writes of each kernel. Reading one array while its memory holds another is a
+// programming error. Builds with MOTE_CHECK_SCRATCH check every launch; other builds have no cost.
 #ifndef MOTE_SOLVER_SCRATCH_H
 #define MOTE_SOLVER_SCRATCH_H
 
@@ -22,7 +22,7 @@ const char *meaning_name(Meaning meaning);
 // The buffer whose memory it is in.
 Meaning meaning_storage(Meaning meaning);
 
-// What a kernel does with the view's parameters as they are now.
+// The reads and writes of a kernel, with the present parameters.
 typedef struct ScratchUse {
     KernelId kernel;
     Meaning meaning;
@@ -38,14 +38,14 @@ typedef struct Scratch {
     uint8_t living[MEANING_COUNT]; // of each buffer, the Meaning it was last written with
 } Scratch;
 
-// An error that names `reader` and both meanings, where another one lives in the memory.
+// Returns an error with `reader` and the names of both arrays, if the memory holds another one.
 MoteResult scratch_read(const Scratch *scratch, Meaning meaning, const char *reader);
 MoteResult scratch_write(Scratch *scratch, Meaning meaning);
 // Both, as the kernel does them.
 MoteResult scratch_launch(Scratch *scratch, KernelId kernel, const SolverData *view);
-// Memory with this meaning takes the place of another buffer's, and gets that one's old contents.
+// Swaps this scratch array with a buffer: it then holds the old contents of the buffer.
 MoteResult scratch_exchange(Scratch *scratch, Meaning meaning, const char *reader);
-// Particles have another order now: what is not sorted along is of no use.
+// Particles were reordered: arrays that were not sorted along become invalid.
 MoteResult scratch_reorder(Scratch *scratch);
 
 #if defined(MOTE_CHECK_SCRATCH)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// settings.c - whether settings are within the ranges of settings.def.
+// settings.c - checks settings against the ranges of settings.def.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -42,7 +42,7 @@ static double value_of(const MoteSettings *settings, const Setting *row, int i)
     return row->type == SETTING_UINT || row->type == SETTING_CHOICE ? whole : (double)number;
 }
 
-// Ranges are numbers of a table, values are floats: the nearest float to a limit is within it.
+// Limits of the table are doubles, values are floats: the nearest float to a limit counts as within the range.
 static bool is_within(double value, double minimum, double maximum)
 {
     return value >= (double)(float)minimum && value <= (double)(float)maximum;

@@ -133,7 +133,7 @@ static MoteResult check_size(const WorldSnapshot *snapshot, SavedArrayId id, uin
                      (unsigned long long)found, saved_array_infos[id].name, (unsigned long long)expected);
 }
 
-// What makes up particles comes first: what else there is depends on their kinds.
+// Arrays that make up particles are checked first: the other arrays depend on the particles' kinds.
 static MoteResult check_particle_sizes(const WorldSnapshot *snapshot)
 {
     MoteResult result = MOTE_OK;
@@ -234,7 +234,7 @@ static MoteResult check_ids(const WorldSnapshot *snapshot)
     return result;
 }
 
-// How many handles of particles that are in no body the world must have room for: its own, and the snapshot's.
+// Number of handles outside of bodies that the world must hold: its own and the snapshot's.
 static uint32_t single_handles(const MoteWorld *world, const WorldSnapshot *snapshot)
 {
     const SavedArray *handles = &snapshot->arrays[SAVED_handles];
@@ -248,7 +248,7 @@ static uint32_t single_handles(const MoteWorld *world, const WorldSnapshot *snap
     return count;
 }
 
-// Room for them, which the world keeps whether or not the rest of the snapshot is as it should be.
+// Allocates memory for them. The world keeps it even if the rest of the snapshot is invalid.
 static MoteResult reserve_handles(MoteWorld *world, const WorldSnapshot *snapshot, uint32_t singles)
 {
     const uint32_t members = world->view.member_count;
@@ -312,7 +312,7 @@ static MoteResult check_snapshot(const MoteWorld *world, const WorldSnapshot *sn
 
 // ---- Restoring ---------------------------------------------------------------------------------------------
 
-// A world like this one that holds the snapshot's particles: made aside, so that an error leaves this one as it was.
+// Creates a separate world like this one with the snapshot's particles, so that an error leaves this one unchanged.
 static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     const uint32_t count = snapshot->particle_count;
@@ -332,7 +332,8 @@ static MoteResult fill_from(MoteWorld *world, const WorldSnapshot *snapshot)
     return result;
 }
 
-// Nothing can fail any more: lasting arrays are the world's own.
+// The last part of restoring, which cannot fail: arrays that do not belong to particles are shared with the present
+// world.
 static void upload_arrays(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     void *addresses[SAVED_ARRAY_COUNT];
@@ -366,7 +367,7 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     if (result != MOTE_OK) {
         return result;
     }
-    // Everything that belongs to particles is made anew on the same backend, the rest moves over.
+    // Particle arrays are allocated anew on the same backend, everything else moves over.
     MoteWorld restored = *world;
     world_drop_particle_buffers(&restored);
     restored.tally.next_id = snapshot->next_id;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// snapshot.h - everything a world must remember to continue bit for bit, as plain host arrays: the SAVE rows of
-// data.def, the channels, and a few numbers.
+// snapshot.h - the state that a world needs to continue bit for bit, as plain host arrays: the SAVE rows of data.def,
+// the channels, and a few numbers.
 #ifndef MOTE_SOLVER_SNAPSHOT_H
 #define MOTE_SOLVER_SNAPSHOT_H
 
@@ -57,8 +57,8 @@ uint64_t world_saved_elements(const MoteWorld *world, SavedArrayId id, uint32_t 
 MoteResult world_snapshot_take(MoteWorld *world, WorldSnapshot *out);
 // Replaces the world's particles and channels; settings, colliders, volumes, materials and the tables of bodies stay: a
 // snapshot fits a world with the bodies and wet maps of the one it was taken of. Every value is checked first
-// (finite positions and velocities, unique ids below next_id): on an error the world is unchanged. Where an array that
-// rides along with particles is empty, they have what new ones do.
+// (finite positions and velocities, unique ids below next_id): on an error the world is unchanged. If an array of the
+// particles is empty in the snapshot, it gets the defaults of new particles.
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot);
 void world_snapshot_free(WorldSnapshot *snapshot); // arrays come from malloc
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// solids.c - what solid particles have beyond liquid ones: materials, room for their contacts, and forces to be read.
+// solids.c - materials and groups, contact memory of solid particles, and recording of forces.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -68,7 +68,7 @@ static MoteResult reserve_groups(MoteWorld *world, uint32_t count)
     return result;
 }
 
-// Both pass through each other, whichever of them says so.
+// Two materials pass through each other if either of them ignores the other.
 static uint32_t ignored_by(const MoteMaterial *materials, uint32_t count, uint32_t i)
 {
     uint32_t ignored = materials[i].ignored_materials;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// spawn.c - particles that particles make (kernels/particle/spawn.h): the sources that users set, and the launches.
+// spawn.c - spawning of particles by particles (kernels/particle/spawn.h): sources set by users, and the launches.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -29,7 +29,7 @@ static MoteResult check_source(const MoteWorld *world, const MoteSource *source,
     return MOTE_OK;
 }
 
-// What a world must be ready for from now on, as if one of them were there.
+// Updates the tally as if a particle of this source existed.
 static MoteResult prepare_for(MoteWorld *world, const MoteSource *source)
 {
     const bool fluid = has_density(source->phase);
@@ -75,14 +75,14 @@ MoteResult mote_world_set_sources(MoteWorld *world, const MoteSource *sources, u
 
 // ---- The end of a step -------------------------------------------------------------------------------------
 
-// What a step makes differs from one to the next: what the next ones may make falls slowly.
+// The number of spawned particles varies from step to step, so the estimate for the next steps decays slowly.
 static void note_spawns(MoteWorld *world, uint32_t count)
 {
     const uint32_t before = world->last_spawns;
     world->last_spawns = count > before ? count : before - (before - count) / 16;
 }
 
-// How many there are, where the host looks, and room for them.
+// Without speculation: reads the number of new particles and allocates slots for them.
 static MoteResult make_room(MoteWorld *world, uint32_t *count)
 {
     SolverData *view = &world->view;
@@ -135,7 +135,7 @@ MoteResult world_spawn(MoteWorld *world)
     return MOTE_OK;
 }
 
-// ---- Dead slots for what steps make while the host does not look ----
+// ---- Dead slots for particles that speculative steps spawn ----
 
 uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps)
 {
@@ -169,7 +169,7 @@ void world_settle_spawns(MoteWorld *world, const uint counters[COUNTER_ALL])
     if (world->view.source_count == 0) {
         return;
     }
-    // Of the slots without a particle, these were never one's; and these became one's.
+    // The number of dropped slots, which `removed` has grown by, is removed particles + reserved slots - spawned ones.
     world->removed += counters[COUNTER_SPAWNED];
     world->removed -= world->dead_slots;
     world->tally.next_id += counters[COUNTER_SPAWNED];

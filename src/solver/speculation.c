@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// speculation.c - steps on guesses. A backend whose launches wait is not asked for numbers in the middle of a step: the
-// step speculates on them from the last one, the device checks the speculations (validate_speculation), and what was
-// speculated wrongly is run again from there. So the host waits once for up to STEP_BATCH steps.
+// speculation.c - speculative steps. On asynchronous backends, reading buffer sizes back in the middle of a step would
+// stall host and device. The step assumes sizes from the last step instead, and the device validates them
+// (validate_speculation). After a failed speculation the host rolls back and runs the rest again. So the host waits
+// once for up to STEP_BATCH steps (docs/backends.md).
 #include "solver/world.h"
 
-// How many of `count` steps can be run before the host must look. Unless it speculates, the host looks within each.
+// How many of `count` steps can be submitted before the host must read the counters. Without speculation the host reads
+// them within each step.
 uint32_t world_choose_batch(MoteWorld *world, uint32_t count)
 {
     world->speculating = world->backend->functions->speculates && world->last_cells > 0;
@@ -24,15 +26,15 @@ void world_validate_speculation(MoteWorld *world, uint32_t speculation)
     LAUNCH(world, validate_speculation);
 }
 
-// What is guessed from the last step's: neighbourhoods change slowly.
+// The assumed size is a little more than that of the last step, because neighbourhoods change slowly.
 uint64_t world_speculate_on(uint32_t last)
 {
     return (uint64_t)last + last / 8 + 64;
 }
 
-// Takes back what the host has done since. Kernels have done nothing. Particles' arrays, which have room for all that
-// are expected, have changed places, those that are sorted along and the scratch that they are sorted into; all others
-// stay where they are now.
+// Restores the host's state at the mark. Kernels have done nothing since the failed speculation. The host has only
+// swapped sorted particle arrays with the scratch they are sorted into: their pointers are restored. All other buffers
+// may have been reallocated and keep their present pointers.
 void world_roll_back(MoteWorld *world, const StepMark *mark)
 {
     SolverData view = mark->view;
@@ -47,7 +49,7 @@ void world_roll_back(MoteWorld *world, const StepMark *mark)
     world->scratch = mark->scratch;
 }
 
-// Makes room for the new particles of step `at` of the batch, for which there was none.
+// Adds slots for the spawned particles of step `at` of the batch, which had too few.
 MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
 {
     world->misspeculations++;
@@ -58,8 +60,8 @@ MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint
     return world_add_dead_slots(world, counters, world_spawn_room(world, 1));
 }
 
-// Rolls back to where particles were in order in step `at` of the batch, of which a speculation failed. How many were
-// removed is known there, too; their places are kept where steps make new particles.
+// Rolls back to the point after the reordering in step `at` of the batch, in which a speculation failed. The number of
+// removed particles is known there. Their dead slots are kept if steps spawn particles.
 void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at)
 {
     world->misspeculations++;
@@ -81,7 +83,7 @@ void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], 
     }
 }
 
-// What the host speculated on in the last step, as it was.
+// Takes over the true sizes that the last step speculated on.
 void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL])
 {
     if (world->speculating) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// springs.c - springs from the public form to the tables of links that kernels read (kernels/cloth/links.h).
+// springs.c - springs: converts them to the tables of links that kernels read (kernels/cloth/links.h).
 //
-// Links are lists by columns; their ends are nodes, each with the list of its links (compressed rows). All of it is
-// made anew when springs are added, which is rare.
+// The table of links is stored by columns. Their ends are nodes, each with an adjacency list of its links (compressed
+// rows). Adding springs rebuilds all of it, which is rare.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -242,7 +242,7 @@ static MoteResult describe_springs(MoteWorld *world, const MoteSpring *springs, 
     return result;
 }
 
-// Everything that may fail comes before anything that shows.
+// Everything that can fail comes before any change of the world.
 MoteResult mote_world_add_springs(MoteWorld *world, const MoteSpring *springs, uint32_t count, uint32_t *first)
 {
     const uint32_t before = world->view.link_count;

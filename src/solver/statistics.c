@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// statistics.c - what a run reports of itself: sums in double precision on the host, in particle order, so that
-// they are the same for any number of threads; state hash; timings.
+// statistics.c - statistics of a world (sums in double precision on the host, in particle order, so that they are the
+// same for any number of threads), state hash and timings.
 #include "solver/particle_copy.h"
 #include "solver/world.h"
 

@@ -18,7 +18,7 @@ static void count_dynamic_contacts(MoteWorld *world);
 static void finish_dynamic_colliders(MoteWorld *world);
 static void watch_energy(MoteWorld *world);
 
-// Lines 1 to 6: where particles would go, and in which order they lie there.
+// Lines 1 to 6: predicted positions, and the spatial order of particles there.
 static void begin_step(MoteWorld *world, float time_step, bool clear)
 {
     const BackendFunctions *functions = world->backend->functions;
@@ -43,8 +43,8 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
         if (world_stops(world)) {
             return;
         }
-        // A sort does not stop where a speculation failed, when scratch may be an array that is still needed; lists
-        // never are.
+        // A sort also runs after a failed speculation. Its scratch must then not be an array that is still needed, so
+        // it uses the memory of the lists.
         const bool in_lists = world_sorts_in_lists(world);
         CHECK_SCRATCH(
             scratch_write(&world->scratch, in_lists ? MEANING_speculative_sort_scratch : MEANING_sort_scratch));
@@ -151,7 +151,7 @@ static void solve_groups(MoteWorld *world)
     }
 }
 
-// What holds even where there are no iterations.
+// Contacts with colliders hold even without iterations.
 static void keep_walls_closed(MoteWorld *world)
 {
     solve_group(world, GROUP_collider_contacts);
@@ -184,7 +184,7 @@ static void solve_density(MoteWorld *world)
     }
 }
 
-// Rigid bodies go where liquids or springs have pushed their particles: contacts are solved with where they are then.
+// Moves rigid bodies by the corrections of liquids or springs, before contacts are solved.
 static void apply_fluid_pressure(MoteWorld *world)
 {
     world->view.contact_points = world->view.predicted;
@@ -234,7 +234,7 @@ static void solve_shape_matching(MoteWorld *world)
     match_shapes(world);
 }
 
-// How many contacts the rigid bodies have at the present contact points.
+// Counts the contacts of rigid bodies at the present positions.
 static void count_contacts(MoteWorld *world)
 {
     LAUNCH(world, count_contacts);
@@ -253,7 +253,8 @@ static void measure_stacks(MoteWorld *world)
     }
 }
 
-// Contacts that are violated before anything has moved are corrected without giving speed (UPP section 4.4).
+// Stabilization (UPP section 4.4): corrects contacts that are violated at the start of the step, without adding
+// velocity.
 static void stabilize(MoteWorld *world)
 {
     SolverData *view = &world->view;
@@ -347,7 +348,7 @@ static void begin_dynamic_colliders(MoteWorld *world)
     }
 }
 
-// What the particles noted at these points, chunk by chunk.
+// Sums the impulses that particles recorded, chunk by chunk.
 static void sum_collider_impulses(MoteWorld *world, vec4 *points)
 {
     SolverData *view = &world->view;
@@ -394,7 +395,7 @@ static void finish_dynamic_colliders(MoteWorld *world)
     LAUNCH(world, store_dynamic_poses);
 }
 
-// What constraints did to the energy of particles (watch_begin, watch_end) and of dynamic colliders.
+// Measures how constraints changed the energy of particles (watch_begin, watch_end) and of dynamic colliders.
 static void watch_energy(MoteWorld *world)
 {
     SolverData *view = &world->view;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// steps.c - steps one after the other, in batches that the host waits for once (speculation.c).
+// steps.c - runs steps in batches, with one host wait per batch (speculation.c).
 #include "solver/batch.h"
 #include "solver/world.h"
 
@@ -88,7 +88,8 @@ typedef struct Preparation {
     uint64_t begin; // the world's steps when it was asked for more
 } Preparation;
 
-// Step `s` of a batch. One that is run again from where a speculation failed finds what later steps were prepared with.
+// Step `s` of a batch. A step that is repeated after a failed speculation is prepared again, because the preparations
+// of later steps have overwritten its settings.
 static MoteResult run_step(MoteWorld *world, const Preparation *preparation, float time_step, StepPoint from,
                            uint32_t s)
 {
@@ -113,7 +114,7 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
     return world_run_step(world, time_step, from, s == 0, &world->marks[s]);
 }
 
-// Runs up to `count` steps, fewer if one goes wrong.
+// Runs up to `count` steps; fewer on an error, or if spawned particles had too few slots.
 static MoteResult run_batch(MoteWorld *world, const Preparation *preparation, float time_step, uint32_t count)
 {
     uint counters[COUNTER_ALL];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// watch.c - what steps have seen of energy and bounds (src/kernels/particle/watch.h), for users to ask.
+// watch.c - gives users the results of the energy and bounds watch (src/kernels/particle/watch.h).
 #include "solver/world.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// world.c - creating a world, and what users put into it and take out: particles, channels, colliders.
+// world.c - creates and destroys worlds; their settings; adds, removes, reads and writes particles and channels.
 #include "solver/particle_copy.h"
 #include "solver/world.h"
 
@@ -202,7 +202,7 @@ static void upload_rows(MoteWorld *world, const ParticleRows *rows, uint32_t fir
 #include "kernels/data.def"
 }
 
-// New particles as kernels have them.
+// Converts new particles to the form that kernels read.
 static MoteResult describe_particles(MoteWorld *world, const MoteParticles *particles, ParticleRows *rows)
 {
     enum { ASK_EVERY = 1 << 20 }; // particles
@@ -224,7 +224,7 @@ static MoteResult describe_particles(MoteWorld *world, const MoteParticles *part
     return MOTE_OK;
 }
 
-// A sort does not stop where a speculation failed: what comes between steps must stay at the end until then.
+// A sort also runs after a failed speculation. Particles that were added between steps must stay at the end then.
 static MoteResult mark_keys_removed(MoteWorld *world, uint32_t first, uint32_t count)
 {
     u64 *keys = malloc((size_t)count * sizeof *keys);
@@ -295,7 +295,7 @@ MoteResult world_remove_slots(MoteWorld *world, const bool *gone, uint32_t count
         free(order);
         return mote_fail(MOTE_ERROR_MEMORY, "no memory to remove %u particles", count);
     }
-    // Stable compaction: removed ones sort behind the others, which keep their order.
+    // Stable compaction: a sort moves removed particles to the end, and the others keep their order.
     for (uint32_t i = 0; i < slots; i++) {
         keys[i] = gone[i] ? KEY_REMOVED : 0;
         order[i] = i;
@@ -313,7 +313,7 @@ MoteResult world_remove_slots(MoteWorld *world, const bool *gone, uint32_t count
     return world_sort_particles(world);
 }
 
-// Marks the slots of the particles to remove, which must all be there.
+// Marks the slots of the particles to remove; an error if one is not in the world.
 static MoteResult find_removed(const MoteParticleView *host, const uint32_t *sorted, uint32_t count, bool *gone,
                                uint32_t *found)
 {

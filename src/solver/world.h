@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// world.h - the inside of a MoteWorld.
+// world.h - the definition of MoteWorld, and the functions that the files of src/solver share.
 #ifndef MOTE_SOLVER_WORLD_H
 #define MOTE_SOLVER_WORLD_H
 
@@ -26,7 +26,7 @@ typedef struct Channel {
     uint *words; // backend memory, `components` a particle
 } Channel;
 
-// A body as the host remembers it (bodies.c).
+// The host's record of a body (bodies.c).
 typedef struct BodyRow {
     uint32_t group, first_member, member_count, first_cluster, cluster_count;
     uint32_t first_entry, entry_count, first_chunk, chunk_count;
@@ -36,14 +36,14 @@ typedef struct BodyRow {
     bool named;          // unless users have handles of its particles, which must never name others
 } BodyRow;
 
-// What the rest lattice of the settings' spacing and smoothing radius measures (rest_state.c).
+// Densities and gradients of the rest lattice with the settings' spacing and smoothing radius (rest_state.c).
 typedef struct RestState {
     double number_density;         // sum of Poly6 over the lattice, 1/m^3 (1/m^2 in 2D)
     double squared_gradients;      // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
     double poly6_norm, spiky_norm; // of the smoothing kernels, spiky_norm negative
 } RestState;
 
-// The bounding radius of what is near everything (m): its square is a float too.
+// The bounding radius (m) of colliders without bounds, such as containers; its square is a float, too.
 #define UNBOUNDED_RADIUS 1e18f
 
 typedef struct WorldHull {
@@ -66,7 +66,7 @@ typedef struct WorldColliders {
     uint64_t field_word_count, wet_texel_count;
 } WorldColliders;
 
-// A dynamic collider as the host remembers it (dynamics.c).
+// The host's record of a dynamic collider (dynamics.c).
 typedef struct DynamicCollider {
     uint32_t index; // among the world's colliders
     MoteCollider collider;
@@ -77,24 +77,24 @@ typedef struct DynamicCollider {
     uint32_t sample_count;
 } DynamicCollider;
 
-// A place for a force field; rows on the device are those in use, in order (force_fields.c).
+// A slot for a force field. The device has one row for each slot in use, in order (force_fields.c).
 typedef struct ForceFieldSlot {
     MoteForceField field;
     uint32_t generation; // of the field that is or was here
     bool in_use;
 } ForceFieldSlot;
 
-// What mote_world_set_step_callbacks was given.
+// The arguments of mote_world_set_step_callbacks.
 typedef struct StepCallbacks {
     MoteStepCallback *before, *after; // or NULL
     void *context;
 } StepCallbacks;
 
-// Where a step can be taken up again: at its start, when all arrays are in their order, and when all that is left is to
-// make new particles.
+// Points from which a step can be resumed: its start, after the reordering of all arrays, and before the spawning of
+// new particles.
 typedef enum StepPoint { STEP_START, STEP_ORDERED, STEP_ENDED } StepPoint;
 
-// What particles that come change of the world, beside the view.
+// Host-side facts about all particles that were ever added; saved for roll-back.
 typedef struct WorldTally {
     float largest_inverse_mass; // of all particles there ever were, 1/kg
     float liquid_inverse_mass;  // the smallest of all liquid ones there ever were that are not pinned; 0: none
@@ -106,32 +106,32 @@ typedef struct WorldTally {
 #define MANY_LIQUIDS UINT32_MAX
 } WorldTally;
 
-// What liquids can differ in: a row of view.liquids. Below 0: as the settings say.
+// The parameters of one liquid: a row of view.liquids. Negative values mean that the settings apply.
 typedef struct LiquidParameters {
     float viscosity, vorticity, max_tension, artificial_pressure;
 } LiquidParameters;
 
-// What materials say of liquids (liquids.c).
+// The liquid parameters of all materials (liquids.c).
 typedef struct WorldLiquids {
     LiquidParameters *rows;              // view.material_count of them
     bool stated;                         // some material states something of its own,
     bool viscosity, vorticity, pressure; // and one that is above 0
 } WorldLiquids;
 
-// What the host can go back to.
+// State that the host can roll back to.
 typedef struct StepMark {
     SolverData view;
     Scratch scratch;
 } StepMark;
 
-// When particles were in order in a step that was run speculatively, and at its end.
+// Roll-back points of a speculative step: after the reordering of particles, and at the end of the step.
 typedef struct StepMarks {
     StepMark ordered, ended;
     WorldTally tally;
 } StepMarks;
 
 enum {
-    STEP_BATCH = 32, // steps that are run before the host looks
+    STEP_BATCH = 32, // most steps between two times that the host reads the counters
     SORT_WORDS = 4   // scratch of a sort, a particle
 };
 
@@ -156,7 +156,7 @@ struct MoteWorld {
     bool ignoring;                           // some material ignores another
     WorldLiquids liquids;
     bool recording_forces;
-    bool watched, stopped; // somebody may ask steps to stop, and has
+    bool watched, stopped; // a stop callback is set (mote_stop_when); it has asked to stop
     double step_seconds;   // that a step took last while watched; 0: not known
     float last_time_step;  // s; 0 before the first step
     uint32_t body_count, entry_count;
@@ -190,7 +190,7 @@ struct MoteWorld {
     uint32_t force_field_slots; // view.force_field_count of them in use
 };
 
-// Takes account of a particle with this inverse mass.
+// Updates the tally by a particle with this inverse mass.
 static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint32_t phase)
 {
     tally->largest_inverse_mass =
@@ -202,7 +202,7 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
     }
 }
 
-// Takes account of a particle of this phase.
+// Updates the tally by a particle of this phase.
 static inline void world_tally_liquid(WorldTally *tally, uint32_t phase)
 {
     const uint32_t group = (phase & PHASE_GROUP) + 1;
@@ -220,42 +220,44 @@ MoteResult world_add_channel_buffer(MoteWorld *world, Channel *channel);
 void world_free_buffers(MoteWorld *world);
 // Those that belong to particles, and those of their neighbour search.
 void world_free_particle_buffers(MoteWorld *world);
-// Forgets them without freeing.
+// Sets the pointers to NULL without freeing.
 void world_drop_particle_buffers(MoteWorld *world);
-// What new particles have that nobody gave them, in `count` slots from `first` on: zeros, uints NONE. buffers.c
+// Fills the arrays that callers do not provide with defaults (zeros; uints NONE), in `count` slots from `first` on.
+// buffers.c
 MoteResult world_clear_slots(MoteWorld *world, uint32_t first, uint32_t count);
-// Elements of this kind that `particles` particles use, or of kinds that do not depend on them, that are in use.
+// How many elements a kind of buffer needs for `particles` particles; for kinds that do not depend on particles, how
+// many are in use.
 uint64_t world_elements(const MoteWorld *world, Capacity capacity, uint64_t particles);
-// NULL, without and with a message, if there is none of that name. world.c
+// The channel of that name, or NULL if there is none; the first sets no error message, the second does. world.c
 Channel *world_look_up_channel(MoteWorld *world, const char *name);
 Channel *world_find_channel(MoteWorld *world, const char *name);
 
-// Finds where the particles of all handles are now. render_view.c
+// Updates handle_slots on the device: the slot of each handle's particle. render_view.c
 void world_locate_handles(MoteWorld *world);
-// The same, to the host: an element for each of view.handle_count. handles.c
+// Copies the slots to the host: an element for each of view.handle_count. handles.c
 MoteResult world_read_slots(MoteWorld *world, uint32_t *slots);
-// A handle as kernels have it; an error if this world has not made it. handles.c
+// Converts a public handle to the one of kernels; an error if this world has not made it. handles.c
 MoteResult world_check_handle(const MoteWorld *world, MoteParticleHandle handle, uint32_t *out);
 // Its row of handle_slots.
 static inline uint32_t world_handle_row(const MoteWorld *world, uint32_t handle)
 {
     return handle < HANDLE_SINGLE ? handle : world->view.member_count + (handle - HANDLE_SINGLE);
 }
-// Makes room for what only solid particles have, once there are some. solids.c
+// Allocates the arrays that only solid particles need, once there are some. solids.c
 MoteResult world_reserve_solids(MoteWorld *world);
-// Of a symmetric matrix; 0 in directions in which it is. bodies.c
+// Pseudo-inverse of a symmetric matrix: 0 in directions in which the matrix is 0. bodies.c
 void pseudo_inverse(const double matrix[3][3], double inverse[3][3]);
-// Uploads what depends on the settings: how much of a deformation an iteration takes back. bodies.c
+// Uploads the stiffness per iteration, which depends on the settings. bodies.c
 void world_set_cluster_stiffness(MoteWorld *world);
-// To be asked after reading from the device: what a lost one gives is zeros.
+// Check this after reading from the device: a lost device returns zeros.
 MoteResult world_check_backend(const MoteWorld *world);
-// Takes the particles in `count` slots from the world, those that `gone` is true of; the others keep their order.
+// Removes the particles for which `gone` is true, an element for each of `count` slots; the others keep their order.
 MoteResult world_remove_slots(MoteWorld *world, const bool *gone, uint32_t count);
 // A collider's row, or MOTE_NONE with a message if there is none of that id. geometry.c
 uint32_t world_collider_row(const MoteWorld *world, MoteColliderId id);
-// Notes that users have this handle, if it is that of a body's particle. body_states.c
+// Records that users hold this handle, if it belongs to a particle of a body. body_states.c
 void world_name_member(MoteWorld *world, uint32_t handle);
-// Bodies that were removed and of which a snapshot has particles are there again. body_states.c
+// Restores removed bodies whose particles are in a snapshot. body_states.c
 void world_revive_bodies(MoteWorld *world, const uint32_t *members, uint64_t count);
 float world_field_radius(const MoteWorld *world, uint32_t number);
 MoteResult world_clear_wet(MoteWorld *world, uint64_t first, uint64_t count);
@@ -270,10 +272,10 @@ typedef struct ColliderSet {
 } ColliderSet;
 // Whether each of the world's colliders keeps its row.
 bool world_rows_stay(const MoteWorld *world, const ColliderSet *set);
-// The dynamic colliders. Those that had one before go on as they were, and their rows are put where they are.
-// dynamics.c
+// Sets the dynamic colliders. Those that existed before keep their motion, and their collider rows get their present
+// pose. dynamics.c
 MoteResult world_set_dynamics(MoteWorld *world, ColliderSet *set);
-// Whether those are the same as before. Their rows on the device then say where they are, and nothing is read of them.
+// Whether the dynamic colliders are the same as before. If so, their poses stay on the device and are not read back.
 bool world_dynamics_stay(const MoteWorld *world, const ColliderSet *set);
 void world_free_dynamics(MoteWorld *world);
 Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
@@ -281,7 +283,7 @@ Field world_field_row(const MoteWorld *world, uint32_t number); // colliders.c
 // Colliders as rows that kernels read, to be freed; `what` names them in messages. geometry.c
 MoteResult world_convert_colliders(const MoteWorld *world, const char *what, const MoteCollider *colliders,
                                    uint32_t count, Collider **out);
-// Room for a query, which neighbour lists do not depend on; it never shrinks. queries.c
+// Allocates buffers for a query. Neighbour lists do not depend on them; they never shrink. queries.c
 MoteResult world_reserve_query(MoteWorld *world, Capacity capacity, uint64_t count);
 // How many chunks of particles, and rows of chunks, a query goes through.
 void world_set_query_chunks(MoteWorld *world);
@@ -289,13 +291,14 @@ void world_set_query_chunks(MoteWorld *world);
 void world_add_query_rows(MoteWorld *world, uint32_t columns, double sums[][4]);
 // A field, or with mode and all else 0 a filter, as the row that kernels read; in query_fields. force_fields.c
 MoteResult world_upload_query_field(MoteWorld *world, const MoteForceField *field);
-// What force fields do before a step predicts anything.
+// Applies the force fields, before positions are predicted.
 void world_apply_force_fields(MoteWorld *world);
 
-// Refuses what a material says of liquids outside the settings' ranges; takes over what all of them say. liquids.c
+// Checks the liquid parameters of a material against the ranges of the settings; stores those of all materials.
+// liquids.c
 MoteResult world_check_liquid(uint32_t i, const MoteMaterial *material);
 MoteResult world_set_liquids(MoteWorld *world, const MoteMaterial *materials, uint32_t count);
-// Whether kernels must look at each liquid's own parameters; and those of all, or of all that do not state theirs.
+// Whether kernels must look up each liquid's own parameters; and the parameters of all liquids without their own.
 bool world_liquids_differ(const MoteWorld *world);
 LiquidParameters world_liquid_parameters(const MoteWorld *world);
 
@@ -304,34 +307,34 @@ MoteResult settings_check(const MoteSettings *settings);
 double settings_maximum(const char *name);
 RestState rest_state_measure(const MoteSettings *settings);
 
-// Densities at the predicted positions, with what colliders count (settings.boundary_density_weight). step.c
+// Densities at the predicted positions, including boundary density (settings.boundary_density_weight). step.c
 void world_measure_densities(MoteWorld *world);
-// A step from the given point on, whose launches may still wait when it returns. `clear`: the first since the host has
-// read the counters. step.c
+// Submits a step from the given point on; the device may still be working when it returns. `clear`: this is the first
+// step since the host has read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
-// How many of `count` steps can be run before the host must look; sets `speculating`. speculation.c
+// How many of `count` steps can be submitted before the host must read the counters; sets `speculating`. speculation.c
 uint32_t world_choose_batch(MoteWorld *world, uint32_t count);
-// A guess of a number that was `last` in the last step.
+// The assumed value of a number that was `last` in the last step.
 uint64_t world_speculate_on(uint32_t last);
-// Has the device check a guess: SPECULATION_*.
+// Makes the device validate a speculation: SPECULATION_*.
 void world_validate_speculation(MoteWorld *world, uint32_t speculation);
-// Takes back what the host has done since the mark.
+// Restores the host's state at the mark.
 void world_roll_back(MoteWorld *world, const StepMark *mark);
-// Rolls back to where particles were in order in step `at` of the batch, of which a speculation failed.
+// Rolls back to the point after the reordering in step `at` of the batch, in which a speculation failed.
 void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
-// Makes room for the new particles of step `at` of the batch, for which there was none.
+// Rolls back to the end of step `at` of the batch and adds slots, if its spawned particles had too few.
 MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t at);
-// Takes in the numbers of a batch whose guesses were right.
+// Commits the numbers of a batch whose speculations were right.
 void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
-// Makes the particles that a step's end makes. spawn.c
+// Spawns the particles of the step, at its end. spawn.c
 MoteResult world_spawn(MoteWorld *world);
 // Slots that `steps` steps of a batch are likely to need for new particles.
 uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps);
-// Adds slots without a particle behind all others; `counters` are the device's, and become so.
+// Adds dead slots behind all others. `counters` are those of the device; they are updated and written back.
 MoteResult world_add_dead_slots(MoteWorld *world, uint counters[COUNTER_ALL], uint32_t count);
-// Takes account of what was made, when the dead slots have been dropped.
+// Updates the world's counts by the spawned particles, after the dead slots were dropped.
 void world_settle_spawns(MoteWorld *world, const uint counters[COUNTER_ALL]);
-// How many particles there are, or may be during the steps under way.
+// Upper bound of the number of particles during the steps in progress.
 static inline uint32_t world_most_particles(const MoteWorld *world)
 {
     const uint32_t count = world->view.particle_count;
@@ -342,52 +345,51 @@ static inline bool world_sorts_in_lists(const MoteWorld *world)
 {
     return world->speculating && world->capacities[CAPACITY_NEIGHBOURS] / SORT_WORDS >= world_most_particles(world);
 }
-// Takes the places of `count` removed particles, behind all others, from the view.
+// Drops the `count` dead slots at the end from the view.
 static inline void world_drop_removed(MoteWorld *world, uint32_t count)
 {
     world->view.particle_count -= count;
     world->removed += count;
     world->has_marked = false;
 }
-// All arrays into the order of the sorted keys, and the removed particles off their end. order.c
+// Reorders all arrays by the sorted keys, and drops the removed particles at their end. order.c
 void world_order_particles(MoteWorld *world);
 // Sorts the keys, which must have been assigned, and orders the particles by them.
 MoteResult world_sort_particles(MoteWorld *world);
-// Scratch with this meaning and a buffer change places.
+// Swaps scratch with this meaning and a buffer.
 void world_exchange(MoteWorld *world, vec4 **buffer, Meaning meaning);
-// The solver's own channels, wherever their memory is now.
+// Updates the view's pointers to the solver's own channels.
 void world_point_at_channels(MoteWorld *world);
-// Copies `components` words a particle. A kernel, unlike the backend's copy: where a speculation failed it does
-// nothing.
+// Copies `components` words per particle. This is a kernel, unlike the backend's copy: after a failed speculation it
+// does nothing.
 void world_copy_words(MoteWorld *world, uint *source, uint *target, uint32_t components);
-// From sorted keys and predicted positions: the cells, and from them the lists one after the other.
+// Builds the cells from sorted keys and predicted positions; builds the neighbour lists from the cells.
 MoteResult world_build_cells(MoteWorld *world);
 MoteResult world_build_lists(MoteWorld *world);
 // Both, and where members of bodies are. neighbours.c
 MoteResult world_find_neighbours(MoteWorld *world);
-// The box around the particles as they are now, in `corners`. render_view.c
+// Computes the bounding box of the present positions, in `corners`. render_view.c
 void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`. parameters.c
 void world_set_parameters(MoteWorld *world, float time_step);
-// Where no collider is within reach in the step that is about to be run: clear_box_lower and clear_box_upper.
-// geometry.c
+// Sets clear_box_lower and clear_box_upper: a box in which no collider is within reach in the next step. geometry.c
 void world_find_clear_box(MoteWorld *world);
-// Whether some collider moves in the step that is about to be run.
+// Whether some collider moves in the next step.
 bool world_colliders_move(const MoteWorld *world);
-// Takes in what a batch of steps has counted. watch.c
+// Adds the energy and bounds counters of a batch of steps to the world's. watch.c
 void world_note_watch(MoteWorld *world, const uint counters[COUNTER_ALL]);
-// Forgets what was gained and lost: other particles take the place of those that were watched.
+// Resets the gained and lost energy, because the particles were replaced.
 void world_reset_watch(MoteWorld *world);
 
-// Whether the step under way is to end (mote_stop_when). Nothing is launched from then on: what kernels left out would
-// mislead later ones, so whoever reads what they have written asks before.
+// Whether the current step should end early (mote_stop_when). No kernel is launched from then on, so arrays may be
+// incomplete: check this before reading results of kernels.
 static inline bool world_stops(MoteWorld *world)
 {
     world->stopped = world->stopped || (world->watched && stop_asked());
     return world->stopped;
 }
 
-#define SLOW_STEP 0.5 // s: of a step that takes longer, somebody who wants to stop does not wait for the end
+#define SLOW_STEP 0.5 // s: longer steps can be stopped before their end
 
 static inline void world_launch(MoteWorld *world, KernelId kernel)
 {
@@ -398,7 +400,7 @@ static inline void world_launch(MoteWorld *world, KernelId kernel)
     CHECK_SCRATCH(scratch_launch(&world->scratch, kernel, &world->view));
     functions->launch(world->backend, kernel, &world->view);
     if (world->watched && functions->speculates && !(world->step_seconds > 0.0 && world->step_seconds < SLOW_STEP)) {
-        functions->wait(world->backend); // what the device has in hand, nobody can take back
+        functions->wait(world->backend); // submitted work cannot be cancelled
     }
 }
 #define LAUNCH(world, name) world_launch(world, KERNEL_ID_##name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// actions.c - what the rows of viewer_keys.def do.
+// actions.c - performs the actions of viewer_keys.def.
 #define _XOPEN_SOURCE 700 // realpath
 #include "viewer/app.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// app.h - the viewer's state, of the thread that has the window.
+// app.h - the viewer's state; only the window's thread uses it.
 #ifndef MOTE_VIEWER_APP_H
 #define MOTE_VIEWER_APP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// browser.c - the scenes of a folder with their pictures, and files that change on disk: the scene's, shaders.
+// browser.c - lists the scenes of a folder with their pictures; watches the scene file and shaders for changes on disk.
 #define _POSIX_C_SOURCE 200809L
 #include "viewer/app.h"
 

@@ -148,7 +148,7 @@ void snapshot_done(FrameSnapshotPool *pool, uint64_t layout)
     mtx_unlock(&pool->mutex);
 }
 
-// ---- Filling a moment ----
+// ---- Filling a snapshot ----
 
 static MoteResult copy_array(FrameSnapshotPool *pool, MoteWorld *world, const MoteArray *from, Block *block,
                              MoteArray *to)

@@ -95,17 +95,17 @@ void snapshot_pool_destroy(FrameSnapshotPool *pool); // when both threads have e
 // At least `bytes` in whole pages. What was in it is lost, but its memory is kept while a picture may read it.
 MoteResult snapshot_reserve(FrameSnapshotPool *pool, Block *block, size_t bytes);
 
-// Copies the model's present state and publishes it. `interval` is what the snapshot will say.
+// Copies the model's present state and publishes it. `interval` is stored in the snapshot.
 MoteResult snapshot_publish(FrameSnapshotPool *pool, Model *model, double interval);
 
-// The index of a particle in the snapshot's order, or MOTE_NONE if it is gone.
+// The index of a particle in the snapshot's order, or MOTE_NONE if it was removed.
 uint32_t snapshot_find(const FrameSnapshot *snapshot, uint32_t id);
 // The channel of that name, or NULL.
 const FrameSnapshotChannel *snapshot_channel(const FrameSnapshot *snapshot, const char *name);
 
-// The newest snapshot, which stays as it is until snapshot_done; NULL where there is none.
+// The newest snapshot, which does not change until snapshot_done; NULL if there is none.
 FrameSnapshot *snapshot_take(FrameSnapshotPool *pool);
-// `layout` is that of the last picture: what was retired before it can be freed.
+// `layout` is that of the last picture: memory that was retired before it can be freed.
 void snapshot_done(FrameSnapshotPool *pool, uint64_t layout);
 
 #endif

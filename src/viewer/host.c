@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host.c - what the panel asks for, done.
+// host.c - implements PanelHost: the requests of the panel.
 #include "viewer/app.h"
 
 #include "scene/live.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// input.c - what mouse and keys do.
+// input.c - handles mouse and keyboard events.
 #include "viewer/app.h"
 
 #include "viewer/camera.h"

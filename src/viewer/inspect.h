@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// inspect.h - what is known of one particle, and what can be counted of all, from a moment's arrays.
+// inspect.h - reads the properties of one particle, and statistics of all particles, from a frame snapshot.
 #ifndef MOTE_VIEWER_INSPECT_H
 #define MOTE_VIEWER_INSPECT_H
 
@@ -35,12 +35,12 @@ typedef struct Inspection {
     InspectedValue values[SNAPSHOT_CHANNELS];
 } Inspection;
 
-// A particle of the moment with all that touches it. `out` is not found where it is gone.
+// Properties of a particle of the snapshot, with its neighbours and contacts. out->found is false if it was removed.
 void inspect_particle(const FrameSnapshot *snapshot, uint32_t id, Inspection *out);
-// As lines to be read.
+// Formats an inspection as lines of text.
 void inspect_text(const Inspection *inspection, char *text, size_t size);
 
-// Of all particles.
+// Statistics of all particles.
 void inspect_all(const FrameSnapshot *snapshot, Measures *out);
 
 #endif

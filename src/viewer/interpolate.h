@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// interpolate.h - what is to be drawn between two snapshots: slow motion is smooth, however few frames are computed.
+// interpolate.h - interpolates between two frame snapshots, so that slow motion is smooth at any rate of computed
+// frames.
 #ifndef MOTE_VIEWER_INTERPOLATE_H
 #define MOTE_VIEWER_INTERPOLATE_H
 

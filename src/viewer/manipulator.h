@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manipulator.h - what a viewer's user does to particles: holding, throwing, pouring, blowing. Of the simulation's
+// manipulator.h - user interaction with particles: dragging, throwing, pouring, blowing. Runs on the simulation's
 // thread, between two frames.
 #ifndef MOTE_VIEWER_MANIPULATOR_H
 #define MOTE_VIEWER_MANIPULATOR_H
@@ -17,19 +17,19 @@ typedef struct Manipulator {
     MoteVec3 at;         // m, where it was before the last frame
 } Manipulator;
 
-// Takes hold of the particle, with the body or the handful of liquid that it belongs to, or moves what is held.
+// Picks the particle, with its body or the liquid around it; if something is held already, sets its target.
 MoteResult manipulator_grab(Manipulator *manipulator, Model *model, uint32_t id, MoteVec3 target);
-// Takes hold of the dynamic collider whose surface is at `point`, if there is one (manipulator_colliders.c).
+// Picks the dynamic collider whose surface is at `point`, if there is one (manipulator_colliders.c).
 MoteResult manipulator_grab_collider(Manipulator *manipulator, Model *model, MoteVec3 point);
 MoteResult manipulator_pull_collider(Manipulator *manipulator, Model *model); // see manipulator_pull
 void manipulator_let_go(Manipulator *manipulator);
 
-// Once before each frame: gives what is held the velocity that brings it to the target.
+// Call once before each frame: gives the held object the velocity that brings it to the target.
 MoteResult manipulator_pull(Manipulator *manipulator, Model *model);
 
 // A rigid ball eight particles wide that starts at `at` with a velocity, m/s.
 MoteResult manipulator_throw(Manipulator *manipulator, Model *model, MoteVec3 at, MoteVec3 velocity);
-// A handful of what the scene has most of: liquid before grains.
+// Adds a small volume of the scene's liquid, or of its grains if it has no liquid.
 MoteResult manipulator_pour(Model *model, MoteVec3 at);
 // Adds a velocity, m/s, to everything that can move.
 MoteResult manipulator_gust(Model *model, MoteVec3 velocity);

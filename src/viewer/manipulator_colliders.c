@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// manipulator_colliders.c - holding a dynamic collider, at the point where it was taken hold of.
+// manipulator_colliders.c - drags a dynamic collider, at the point where it was picked.
 #include "viewer/manipulator.h"
 
 #include "base/error.h"

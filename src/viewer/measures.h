@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// measures.h - what is counted of a whole moment. Plain data.
+// measures.h - statistics of a frame snapshot. Plain data.
 #ifndef MOTE_VIEWER_MEASURES_H
 #define MOTE_VIEWER_MEASURES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// panel.cpp - the panel at the side, its input, and the triangles of all that is open.
+// panel.cpp - the side panel, its input, and the triangles of all open windows.
 #include "viewer/panel_parts.h"
 
 #include <SDL.h>

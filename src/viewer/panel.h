@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// panel.h - the viewer's panel, help and scene browser, behind a C interface: panel.cpp is the one file that knows Dear
-// ImGui. The panel reads PanelFacts and calls PanelHost; it keeps nothing of the viewer's.
+// panel.h - the viewer's panel, help and scene browser, behind a C interface: only panel*.cpp use Dear ImGui. The panel
+// reads PanelFacts and calls PanelHost; it has no other access to the viewer's state.
 #ifndef MOTE_VIEWER_PANEL_H
 #define MOTE_VIEWER_PANEL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// panel_parts.h - what the panel is made of; for panel*.cpp alone, which are the ones that know Dear ImGui.
+// panel_parts.h - parts of the panel, shared by panel*.cpp, the only files that use Dear ImGui.
 #ifndef MOTE_VIEWER_PANEL_PARTS_H
 #define MOTE_VIEWER_PANEL_PARTS_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// panel_values.cpp - every value of the scene as a row: its name and unit, what changes it, the way back to its
-// default.
+// panel_values.cpp - a row for every value of the scene: name, unit, a control, and a button for its default.
 #include "viewer/panel_parts.h"
 
 extern "C" {

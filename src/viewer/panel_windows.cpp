@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// panel_windows.cpp - what lies over the picture: the line about what runs, mistakes, the help, the scenes.
+// panel_windows.cpp - windows over the picture: status line, errors, help, scene browser.
 #include "viewer/panel_parts.h"
 
 #include <cmath>

@@ -198,7 +198,7 @@ void render_thread_reload(RenderThread *render_thread, const char *folder, char 
     mtx_unlock(&render_thread->mutex);
 }
 
-// ---- The thread: saying what is ----
+// ---- The thread: status ----
 
 static void say(RenderThread *render_thread, MoteResult result, const char *notice)
 {
@@ -578,7 +578,7 @@ static void begin_film(RenderThread *render_thread, const FrameSnapshot *snapsho
     say(render_thread, MOTE_OK, notice);
 }
 
-// The moment as a frame of the film, once, in the film's size, whatever became of the window's.
+// Draws the snapshot as a frame of the film, once, in the film's size, independent of the window's.
 static void add_to_film(RenderThread *render_thread, const FrameSnapshot *snapshot, const RenderThreadRequest *request)
 {
     if (render_thread->film.process == 0 || render_thread->film_snapshot == snapshot->number) {

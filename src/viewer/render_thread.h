@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// render_thread.h - the drawing thread: it draws the newest snapshot as it is asked to, and in between two of them.
+// render_thread.h - the render thread: draws the newest snapshot on request, or interpolates between two.
 #ifndef MOTE_VIEWER_RENDER_THREAD_H
 #define MOTE_VIEWER_RENDER_THREAD_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// script.h - a session played from a file: events go through SDL's queue as a user's do, so that demonstrations,
-// tutorials and tests use the same window as everybody. docs/viewer.md has the language.
+// script.h - plays a session from a file: events go through SDL's queue like those of a user, so that demonstrations,
+// tutorials and tests use the same code. docs/viewer.md describes the language.
 #ifndef MOTE_VIEWER_SCRIPT_H
 #define MOTE_VIEWER_SCRIPT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// settings.h - which key does what, and what the viewer remembers of its last use: a JSON file in the user's folder.
+// settings.h - key bindings and saved preferences of the viewer: a JSON file in the user's configuration folder.
 #ifndef MOTE_VIEWER_SETTINGS_H
 #define MOTE_VIEWER_SETTINGS_H
 

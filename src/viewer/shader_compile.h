@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shader_compile.h - the renderer's shaders while they are edited: which files changed, and their SPIR-V by the
-// glslangValidator program, which must be on the PATH.
+// shader_compile.h - live reload of the renderer's shaders: finds changed files and compiles them to SPIR-V with the
+// program glslangValidator, which must be on the PATH.
 #ifndef MOTE_VIEWER_SHADER_COMPILE_H
 #define MOTE_VIEWER_SHADER_COMPILE_H
 

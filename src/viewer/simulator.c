@@ -78,7 +78,7 @@ void simulator_hold_for_drawing(Simulator *simulator, bool on)
     mtx_unlock(&simulator->pool.mutex);
 }
 
-// ---- The thread: saying what is ----
+// ---- The thread: status ----
 
 static void wake(Simulator *simulator)
 {
@@ -280,7 +280,7 @@ static void forget_changes(Simulator *simulator)
     mtx_unlock(&simulator->mutex);
 }
 
-// Loads `path` and goes on with it; what is shown stays if that fails.
+// Loads `path` and continues with it; on an error the present scene stays.
 static void load(Simulator *simulator, const char *path, bool fresh)
 {
     mtx_lock(&simulator->mutex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// simulator.h - the simulation on a thread of its own: it is told what to do by commands, and publishes moments.
+// simulator.h - the simulation on its own thread: it is controlled by commands, and publishes frame snapshots.
 #ifndef MOTE_VIEWER_SIMULATOR_H
 #define MOTE_VIEWER_SIMULATOR_H
 
@@ -13,13 +13,13 @@ typedef enum CommandKind {
     COMMAND_STEP,       // pauses, and computes one frame
     COMMAND_SPEED,      // numbers[0]: seconds of the simulation a second
     COMMAND_SET,        // key, element, numbers: a value of the scene
-    COMMAND_SET_WORDS,  // key, element, text: the same of a value that is words; it takes effect with the next reset
-    COMMAND_ADD,        // text: an override, as bodies[2]={...}; the scene begins anew with it
+    COMMAND_SET_WORDS,  // key, element, text: the same for a string value; it takes effect with the next reset
+    COMMAND_ADD,        // text: an override, as bodies[2]={...}; restarts the scene with it
     COMMAND_FORGET,     // all changes made by COMMAND_SET
     COMMAND_SAVE_STATE, // text
     COMMAND_LOAD_STATE, // text
-    COMMAND_GRAB,       // id; numbers: where it is to be. Again with other numbers while it is held. flag: what is seen
-                        // at `vector` is no particle, and may be a dynamic collider, which then is held instead
+    COMMAND_GRAB,       // id; numbers: target position, sent again while dragging. flag: there is no particle at
+                        // `vector`, but there may be a dynamic collider, which is dragged instead
     COMMAND_RELEASE,
     COMMAND_THROW,  // numbers: where from, m; vector: how fast, m/s
     COMMAND_POUR,   // numbers: where; a handful of the scene's liquid or grains
@@ -82,20 +82,20 @@ typedef struct SimulatorOptions {
 
 MoteResult simulator_start(const SimulatorOptions *options, Simulator **out);
 void simulator_stop(Simulator *simulator);    // ends the thread after the frame that is being computed
-void simulator_destroy(Simulator *simulator); // when nobody draws its moments any more; NULL is allowed
+void simulator_destroy(Simulator *simulator); // its snapshots must not be in use any more; NULL is allowed
 FrameSnapshotPool *simulator_pool(Simulator *simulator);
 
 void simulator_send(Simulator *simulator, const SimulatorCommand *command);
 void simulator_send_text(Simulator *simulator, CommandKind kind, const char *text);
 void simulator_status(Simulator *simulator, SimulatorStatus *out);
-// While `on`, no moment is published before the last one was drawn: a film gets every frame.
+// While `on`, no snapshot is published before the last one was drawn, so that a film gets every frame.
 void simulator_hold_for_drawing(Simulator *simulator, bool on);
 
 // The numbers that a key of the loaded scene has now, changes included; false if there is no such element.
 bool simulator_value(Simulator *simulator, uint32_t key, uint32_t element, double numbers[3]);
-// The same of a key whose value is words: a name, a file.
+// The same for a key whose value is a string: a name, a file.
 bool simulator_words(Simulator *simulator, uint32_t key, uint32_t element, char *words, size_t size);
-// Whether a change of it is seen at once, or with the next reset.
+// Whether a change takes effect at once, or with the next reset.
 bool simulator_is_live(Simulator *simulator, uint32_t key, uint32_t element);
 uint32_t simulator_elements(Simulator *simulator, SceneSection section);
 // Name of a MAP's element, "" otherwise.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// simulator_private.h - the simulation's thread as its own files know it.
+// simulator_private.h - the definition of Simulator, for simulator*.c.
 #ifndef MOTE_VIEWER_SIMULATOR_PRIVATE_H
 #define MOTE_VIEWER_SIMULATOR_PRIVATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// simulator_values.c - the scene's values as the panel sees them, from the window's thread.
+// simulator_values.c - access of the panel, on the window's thread, to the scene's values.
 #include "viewer/simulator_private.h"
 
 #include "base/error.h"

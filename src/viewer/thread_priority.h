@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// thread_priority.h - the window comes first where there are fewer cores than threads that want them.
+// thread_priority.h - thread priorities: the window's thread takes precedence over solver and renderer.
 #ifndef MOTE_VIEWER_THREAD_PRIORITY_H
 #define MOTE_VIEWER_THREAD_PRIORITY_H
 

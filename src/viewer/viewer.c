@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// viewer.c - the viewer's life and its loop: events, requests to the two threads, the window.
+// viewer.c - starts and stops the viewer; its main loop: events, requests to the two threads, drawing of the window.
 #include "viewer/app.h"
 
 #include "base/clock.h"
@@ -182,7 +182,7 @@ static void take_picture(void *data, const RenderThreadPicture *picture, const u
     app->redraw = true;
 }
 
-// A value more for every graph, with each moment; a new scene begins them anew.
+// Adds a value to every plot for each snapshot; a new scene clears them.
 static void note_history(App *app)
 {
     if (app->status.snapshot == app->history_snapshot) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// viewer.h - the window in which scenes are watched, touched, tuned and recorded: `mote view`.
+// viewer.h - the interactive viewer, `mote view`.
 #ifndef MOTE_VIEWER_H
 #define MOTE_VIEWER_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // links.h - distance constraints between two particles: springs and ropes, by XPBD (Macklin et al. 2016).
 //
-// A link wants C = |x_a - x_b| - rest = 0 with stiffness k, which is the compliance 1 / k. Over a step of dt its
-// multiplier grows by (XPBD eq. 18, with the damping of eq. 26)
+// A link is the constraint C = |x_a - x_b| - rest = 0 with compliance 1 / k, for the stiffness k. In each iteration of
+// a step of dt its multiplier changes by (XPBD eq. 18, with the damping of eq. 26)
 //
 //     d lambda = (-C - a lambda - g C') / ((1 + g) (w_a + w_b) + a),   a = 1 / (k dt^2),   g = d / (k dt)
 //
@@ -11,10 +11,10 @@
 // does not depend on their number.
 //
 // All links of an iteration are solved at once, each with a share of its ends' masses (mass splitting, Tonge et al.
-// 2012): w is the inverse mass of an end times how many links it has. At a particle of a rigid body it is that of the
-// body at this point times how many links the body has, and the particle's push moves the whole body.
+// 2012): w is the inverse mass of an end times its number of links. For a particle of a rigid body it is the body's
+// inverse effective mass at this point times the body's number of links, and the correction moves the whole body.
 //
-// One result a link, which its ends then gather in the order of their lists: no float is added atomically.
+// Each link stores one result, and its ends gather the results in the order of their lists: no float atomics.
 #ifndef MOTE_KERNELS_LINKS_H
 #define MOTE_KERNELS_LINKS_H
 
@@ -25,7 +25,7 @@
 #define LINK_SPRING 0.0f // pulls and pushes
 #define LINK_ROPE   1.0f // only pulls
 
-// The inverse mass that a link along `direction` meets at its end (1/kg).
+// The inverse effective mass (1/kg) of a link's end along `direction`.
 FUNCTION float end_inverse_mass(VIEW_COMMA uint slot, vec3 direction)
 {
     const vec4 particle = LOAD(predicted, slot);
@@ -40,7 +40,7 @@ FUNCTION float end_inverse_mass(VIEW_COMMA uint slot, vec3 direction)
     return 1.0f / body.mass + v3_dot(turning, turned);
 }
 
-// A link's part of an iteration: the momentum that its first end gets (kg m), its second end the opposite.
+// Solves a link: stores the impulse on its first end (kg m); the second end gets the opposite.
 KERNEL(solve_links)
 {
     const uvec2 ends = LOAD(link_ends, i);
@@ -76,7 +76,7 @@ KERNEL(solve_links)
     STORE(link_corrections, i, v4_from_v3(correction, 0.0f));
 }
 
-// Moves a particle by what its links gave it; one of a rigid body pushes the body.
+// Moves a particle by the impulses of its links; for a particle of a rigid body, adds them to the body's corrections.
 KERNEL(apply_links)
 {
     const uint slot = handle_slot(VIEW_HERE_COMMA LOAD(node_handles, i));
@@ -104,8 +104,8 @@ FUNCTION float link_energy(vec4 law, float length)
     return 0.5f * stretch * stretch / law.y;
 }
 
-// What a link has put into its ends in the step (J), negative where it has taken it: its pull times how much shorter it
-// got, and no more than it has given of what it held.
+// The work of a link on its ends in the step (J), negative if it has stored energy: its tension times the shortening,
+// at most the decrease of its stored energy.
 FUNCTION float link_work(VIEW_COMMA uint link, uint a, uint b)
 {
     const vec4 law = LOAD(link_laws, link);
@@ -121,8 +121,8 @@ FUNCTION float link_work(VIEW_COMMA uint link, uint a, uint b)
     return min_f32(work, max_f32(link_energy(law, length_before) - link_energy(law, length), 0.0f));
 }
 
-// What links give back of the energy they held is no energy out of nothing: for the watch (watch.h) it is work, of
-// which each end that is not pinned has an equal part.
+// Credits the energy that links release to the energy watch (watch.h), as external work, in equal parts to the ends
+// that are not pinned. Otherwise the watch would report it as a gain.
 KERNEL(credit_links)
 {
     const uint slot = handle_slot(VIEW_HERE_COMMA LOAD(node_handles, i));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// coupling.h - what particles do to dynamic colliders (DYV section 5.3).
+// coupling.h - two-way coupling of particles and dynamic colliders (DYV section 5.3).
 //
-// DYVERSO sums up the momentum that colliding particles lose and gives it to the body when the step ends. Light bodies
-// cannot bear that: all the water below a ball would stop it, each drop as if it were alone. So a contact is solved
-// between two masses here, the particle's and its share of the collider's (split among the collider's contacts: Tonge
-// et al. 2012), and colliders move in every iteration, with the particles. What particles gave is summed in the order
-// of particles, by chunks: the same for any number of threads.
+// DYVERSO sums the momentum that colliding particles lose and applies it to the body at the end of the step. This is
+// unstable for light bodies: each particle below a floating ball would stop it as if it were the only one. Here a
+// contact is solved between the particle's mass and a share of the collider's mass (mass splitting among its contacts,
+// Tonge et al. 2012), and colliders move in every iteration, with the particles. Impulses are summed in the order of
+// particles, by chunks: the same for any number of threads.
 #ifndef MOTE_KERNELS_COUPLING_H
 #define MOTE_KERNELS_COUPLING_H
 
@@ -35,7 +35,7 @@ FUNCTION float collider_inverse_effective_mass(VIEW_COMMA uint row, Collider col
     return inverse_effective_mass(body, collider.rotation, arm, direction);
 }
 
-// The same for the share of its mass that one of its contacts with particles has.
+// The same, with the share of its mass that one contact with a particle has.
 FUNCTION float split_inverse_effective_mass(VIEW_COMMA uint row, Collider collider, vec3 p, vec3 direction)
 {
     return LOAD(dynamic_centres, row).w * collider_inverse_effective_mass(VIEW_HERE_COMMA row, collider, p, direction);
@@ -48,8 +48,8 @@ FUNCTION void clear_impulses(VIEW_COMMA uint i)
     }
 }
 
-// Whether particle i can note what it gets from a collider. Where it cannot, the collider must not push it: what it got
-// would be lost to the collider, and momentum with it.
+// Whether particle i has a free slot to record an impulse of a collider. If not, the contact must not be solved: the
+// reaction on the collider would be lost, and momentum not conserved.
 FUNCTION bool has_impulse_slot(VIEW_COMMA uint i, uint row)
 {
     bool found = false;
@@ -60,8 +60,8 @@ FUNCTION bool has_impulse_slot(VIEW_COMMA uint i, uint row)
     return found;
 }
 
-// Notes what particle i got from a collider (kg m: over the time step it is the momentum). False if it has no slot
-// left.
+// Records the impulse of a collider on particle i (kg m: divided by the time step it is the momentum). False if no slot
+// is free.
 FUNCTION bool add_impulse(VIEW_COMMA uint i, uint row, vec3 momentum)
 {
     for (uint slot = IMPULSE_SLOTS * i; slot < IMPULSE_SLOTS * i + IMPULSE_SLOTS; slot++) {
@@ -76,8 +76,8 @@ FUNCTION bool add_impulse(VIEW_COMMA uint i, uint row, vec3 momentum)
     return false;
 }
 
-// A particle that a collider of infinite mass would move from `before` to `after`: where it goes, while the collider
-// gives way.
+// A collider of infinite mass would move the particle from `before` to `after`. Returns its position with the
+// collider's mass taken into account.
 FUNCTION vec3 share_impulse(VIEW_COMMA uint i, uint row, Collider collider, vec3 before, vec3 after, float inverse_mass)
 {
     const vec3 way = v3_mul(v3_sub(after, before), PARAMETER(motion_mask));

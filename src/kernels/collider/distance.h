@@ -56,7 +56,7 @@ FUNCTION vec4 solid_distance(VIEW_COMMA Collider collider, vec3 p)
     return sphere_distance(p, collider.radius);
 }
 
-// The distance that particles feel: negative where they must not be.
+// The signed distance for contacts: negative where particles must not be.
 FUNCTION vec4 collider_distance(VIEW_COMMA Collider collider, vec3 p)
 {
     const vec4 solid = solid_distance(VIEW_HERE_COMMA collider, p);
@@ -66,8 +66,9 @@ FUNCTION vec4 collider_distance(VIEW_COMMA Collider collider, vec3 p)
     return solid;
 }
 
-// Has a bounding sphere, and is swept: planes and containers push back to the right side from anywhere, but what a
-// field encloses may be thin on either side. The sphere of a field that is a container holds everything.
+// Whether a collider has a bounding sphere and is swept. Planes and containers push particles to the right side from
+// anywhere, so they need no sweep; a field may be thin. The bounding sphere of a field that is a container has no
+// bound.
 FUNCTION bool collider_is_solid(Collider collider)
 {
     return collider.kind == COLLIDER_FIELD || (collider.inside_out == 0u && collider.kind != COLLIDER_PLANE);
@@ -110,9 +111,9 @@ FUNCTION vec3 surface_velocity(VIEW_COMMA Collider collider, vec3 p)
     return surface_vec3(VIEW_HERE_COMMA field, field.velocities, point);
 }
 
-// Where a point of the step's beginning is in the collider's frame. A field is that of the mesh as it is when the step
-// ends: the point goes along with the animated surface near it, and so keeps the distance to it that it began with.
-// Beyond the box of known distances nothing is near.
+// A point at the start of the step, in the collider's frame. The field is that of the mesh at the end of the step. So
+// the point is moved along with the animated surface near it, and keeps its distance to the surface. Beyond the box of
+// known distances no surface is near.
 FUNCTION vec3 start_in_collider(VIEW_COMMA Collider collider, vec3 start)
 {
     const vec3 local = to_collider_at_start(collider, start);
@@ -128,7 +129,7 @@ FUNCTION vec3 start_in_collider(VIEW_COMMA Collider collider, vec3 start)
     return v3_add_scaled(local, surface_velocity(VIEW_HERE_COMMA collider, local), PARAMETER(time_step));
 }
 
-// What the collider's friction is multiplied by where p is nearest to it.
+// The factor of the collider's friction at the surface point nearest to p.
 FUNCTION float surface_roughness(VIEW_COMMA Collider collider, vec3 p)
 {
     if (!HAS_FEATURE(FIELDS) || collider.kind != COLLIDER_FIELD) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dynamic_colliders.h - the motion of dynamic colliders: rigid bodies that particles drive (DYV section 5.3,
-// collider/coupling.h), and their contacts with one another and with all other colliders, at sample points of their
-// surfaces.
+// dynamic_colliders.h - the motion of dynamic colliders: rigid bodies coupled to particles (DYV section 5.3,
+// collider/coupling.h), and their contacts with other colliders, at sample points of their surfaces.
 #ifndef MOTE_KERNELS_DYNAMIC_COLLIDERS_H
 #define MOTE_KERNELS_DYNAMIC_COLLIDERS_H
 
@@ -18,7 +17,7 @@
 
 // ---- Poses -------------------------------------------------------------------------------------------------
 
-// Puts the collider where its centre of mass and rotation say.
+// Sets the collider's pose from its centre of mass and rotation.
 FUNCTION Collider posed_collider(VIEW_COMMA uint row, Collider collider, vec3 centre, vec4 rotation)
 {
     collider.rotation = rotation;
@@ -45,7 +44,7 @@ FUNCTION float kinetic_energy(Cluster body, vec4 rotation, vec3 velocity, vec3 m
            (body.mass * v3_dot(velocity, velocity) + v3_dot(momentum, inverse_inertia_times(body, rotation, momentum)));
 }
 
-// Work of a collider that users move on the dynamic collider of this row; one that has a mass only passes energy on.
+// Work of a collider that users move on the dynamic collider of this row. A dynamic one does no external work.
 FUNCTION void add_work_by_collider(VIEW_COMMA uint row, uint partner, float work)
 {
     if (LOAD(dynamic_rows, partner) == NONE) {
@@ -57,7 +56,7 @@ FUNCTION void add_work_by_collider(VIEW_COMMA uint row, uint partner, float work
 
 // ---- The step's beginning ----------------------------------------------------------------------------------
 
-// At rest where the last step left it: what others wrote to its row of `colliders` is of no account.
+// Starts from the pose at the end of the last step, whatever is in its row of `colliders`.
 KERNEL(begin_dynamic_colliders)
 {
     const uint index = LOAD(dynamic_colliders, i);
@@ -72,7 +71,7 @@ KERNEL(begin_dynamic_colliders)
     STORE(dynamic_forces, 2u * i + 1u, v4(0.0f, 0.0f, 0.0f, 0.0f));
 }
 
-// Where it would go without constraints; as predict and predict_clusters do.
+// Predicts the motion without constraints, as predict and predict_clusters do.
 KERNEL(predict_dynamic_colliders)
 {
     const uint index = LOAD(dynamic_colliders, i);
@@ -112,8 +111,8 @@ FUNCTION bool is_about_to_touch(VIEW_COMMA uint row, vec3 p)
            penetration(VIEW_HERE_COMMA collider, to_collider(collider, p), reach).w > 0.0f;
 }
 
-// How many particles each collider is about to touch: what its mass is split among. A particle that touches more
-// colliders than it has slots counts for some of them, others as the particles go on, and for as much more.
+// Counts the particles that will touch each collider, for mass splitting. A particle that touches more colliders than
+// it has slots counts for some of them, which differ from particle to particle, with a correspondingly larger weight.
 KERNEL(count_dynamic_contacts)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));
@@ -148,7 +147,7 @@ KERNEL(split_collider_masses)
 
 // ---- An iteration ------------------------------------------------------------------------------------------
 
-// Moves a collider by what its particles got, with the other sign.
+// Moves a collider by the reaction to the impulses on its particles.
 KERNEL(move_dynamic_colliders)
 {
     const vec4 given = collider_impulse_sum(VIEW_HERE_COMMA i, 0u);
@@ -169,7 +168,8 @@ KERNEL(move_dynamic_colliders)
     STORE(dynamic_centres, i, v4_from_v3(v3_from_v4(centre), max_f32(centre.w, given.w)));
 }
 
-// A collider as contacts between colliders see it. In stabilization those that users move are where their step begins.
+// A collider for contacts between colliders. In stabilization, those that users move have their pose at the start of
+// the step.
 FUNCTION Collider collider_now(VIEW_COMMA uint index)
 {
     Collider collider = LOAD(colliders, index);
@@ -185,7 +185,7 @@ FUNCTION float inverse_effective_mass_or_zero(VIEW_COMMA uint row, Collider coll
     return row != NONE ? collider_inverse_effective_mass(VIEW_HERE_COMMA row, collider, p, direction) : 0.0f;
 }
 
-// Gives momentum to collider `index` at `p`, where it meets `partner`; one that users move has no response.
+// Applies an impulse to collider `index` at its contact point `p` with `partner`; only dynamic ones respond.
 FUNCTION void apply_collider_impulse(VIEW_COMMA uint index, uint partner, vec3 p, vec3 momentum)
 {
     const uint row = LOAD(dynamic_rows, index);
@@ -205,7 +205,7 @@ FUNCTION void apply_collider_impulse(VIEW_COMMA uint index, uint partner, vec3 p
     }
 }
 
-// Friction between the colliders a and b, which meet at p with `load` (Coulomb's law between momenta).
+// Friction between the colliders a and b in contact at p with the normal impulse `load` (Coulomb's law).
 FUNCTION void apply_collider_friction(VIEW_COMMA uint a, uint b, vec3 p, vec3 normal, float load)
 {
     const Collider one = LOAD(colliders, a);
@@ -271,8 +271,8 @@ FUNCTION bool may_collide(VIEW_COMMA uint a, uint b)
     return v3_dot(apart, apart) <= reach * reach;
 }
 
-// Contacts of dynamic colliders with all others. They are few, each sees what those before it did, and momentum is
-// conserved between two of them: one invocation for all.
+// Contacts of dynamic colliders with all others, by Gauss-Seidel in one invocation: they are few, and momentum is
+// conserved between two dynamic ones.
 KERNEL(collide_collider_pairs)
 {
     for (uint pass = i; pass < COLLIDE_SWEEPS; pass++) {
@@ -281,7 +281,7 @@ KERNEL(collide_collider_pairs)
             const uint a = LOAD(dynamic_colliders, row);
             for (uint b = 0u; b < PARAMETER(collider_count); b++) {
                 const uint other = LOAD(dynamic_rows, b);
-                // Two dynamic ones meet once.
+                // A pair of dynamic ones is handled once.
                 if (b != a && (other == NONE || other > row) && may_collide(VIEW_HERE_COMMA a, b)) {
                     collide_samples(VIEW_HERE_COMMA a, b);
                     collide_samples(VIEW_HERE_COMMA b, a);
@@ -293,8 +293,8 @@ KERNEL(collide_collider_pairs)
 
 // ---- The step's end ----------------------------------------------------------------------------------------
 
-// Velocities: those it was predicted with, and what contacts changed since. One in contact with another collider and
-// has hardly moved stays where it was.
+// Final velocities: the predicted ones plus the changes by contacts. A collider that is in contact with another one and
+// has hardly moved keeps its pose (sleeping).
 KERNEL(finish_dynamic_colliders)
 {
     const uint index = LOAD(dynamic_colliders, i);

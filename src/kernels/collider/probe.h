@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// probe.h - how far any points are from the nearest collider: what users ask of a world, and what a scene is
-// filled by.
+// probe.h - the distance of points to the nearest collider, for mote_world_probe and for filling volumes of a scene.
 #ifndef MOTE_KERNELS_PROBE_H
 #define MOTE_KERNELS_PROBE_H
 
 #include "data.h"
 #include "collider/distance.h"
 
-// The collider whose surface a particle at the point would feel most: outward normal (xyz) and signed distance (w) in
-// the point's place, negative inside; and which collider it is. Colliders are where their step ends.
+// Replaces the point by the outward normal (xyz) and signed distance (w, negative inside) of the collider with the
+// smallest distance, and stores that collider's index. Colliders have their pose at the end of the step.
 KERNEL(probe_colliders)
 {
     const vec3 point = v3_from_v4(LOAD(query_hits, i));

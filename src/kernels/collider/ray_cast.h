@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ray_cast.h - where a ray first meets a collider: exactly for planes, boxes, spheres, capsules and hulls, which are
-// convex, by steps of the distance for fields.
+// ray_cast.h - the first hit of a ray and a collider: exact for planes, boxes, spheres, capsules and hulls, which are
+// convex; sphere tracing for distance fields.
 #ifndef MOTE_KERNELS_RAY_CAST_H
 #define MOTE_KERNELS_RAY_CAST_H
 
@@ -31,7 +31,7 @@ FUNCTION Ray load_ray(VIEW_COMMA uint i)
     return ray;
 }
 
-// The stretch of a line that is inside something convex, from x to y; empty if x > y. The z is of no account.
+// The interval of a line inside a convex shape, from x to y; empty if x > y. z is unused.
 #define WHOLE_LINE v3(-FAR_AWAY, FAR_AWAY, 0.0f)
 #define NOTHING    v3(FAR_AWAY, -FAR_AWAY, 0.0f)
 
@@ -50,7 +50,7 @@ FUNCTION vec3 clip_to_slab(vec3 stretch, float origin, float direction, float bo
     return clip_stretch(clip_stretch(stretch, origin - bounds_max, direction), bounds_min - origin, -direction);
 }
 
-// Inside a x^2 + 2 b x + c < 0. The discriminant is the caller's, who knows how to keep its digits.
+// The interval where a x^2 + 2 b x + c < 0. The caller computes the discriminant, in the way that loses fewest digits.
 FUNCTION vec3 quadratic_stretch(float a, float b, float discriminant)
 {
     if (discriminant <= 0.0f || a <= 0.0f) {
@@ -118,8 +118,8 @@ FUNCTION vec3 convex_stretch(VIEW_COMMA Collider collider, vec3 o, vec3 d)
                                              : sphere_stretch(o, d, collider.radius);
 }
 
-// How far a ray goes until it is inside a field, or FAR_AWAY: sphere tracing (Hart 1996), whose steps are at least a
-// hundredth of a cell, then a secant. Distances are those between voxels, so a surface is found to within that.
+// The distance along a ray to a field's surface, or FAR_AWAY: sphere tracing (Hart 1996) with steps of at least a
+// hundredth of a cell, then a secant step. Exact up to the interpolation between voxels.
 FUNCTION float field_ray(VIEW_COMMA Collider collider, vec3 o, vec3 d, float length)
 {
     const float least = 0.01f / LOAD(fields, collider.data).cells_per_metre;
@@ -139,7 +139,7 @@ FUNCTION float field_ray(VIEW_COMMA Collider collider, vec3 o, vec3 d, float len
     return FAR_AWAY;
 }
 
-// How far a ray goes until it is inside a collider; 0 if it begins there, FAR_AWAY if it never is.
+// The distance along a ray to a collider; 0 if it starts inside, FAR_AWAY if it misses.
 FUNCTION float ray_to_collider(VIEW_COMMA Collider collider, Ray ray)
 {
     const vec3 o = to_collider(collider, ray.origin);

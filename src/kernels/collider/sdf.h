@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// sdf.h - distance fields in the kernels: the walk down a NanoVDB tree (Museth 2013, 2021), and what belongs to the
-// nearest triangle of the mesh it was made from (DYV section 5.2, fig. 10).
+// sdf.h - distance fields in the kernels: look-up in a NanoVDB tree (Museth 2013, 2021), and attributes of the nearest
+// triangle of the mesh that the field was made from (DYV section 5.2, fig. 10); convex hulls.
 //
 // A grid is NanoVDB's own bytes, version 32: root -> upper nodes of 32^3 -> lower nodes of 16^3 -> leaves of 8^3
-// voxels. PNanoVDB.h walks it through pointers and a table of constants that CUDA's device code cannot read, so the
-// walk is written here once for all languages; tests compare it voxel by voxel with NanoVDB's. Numbers below count
+// voxels. PNanoVDB.h reads it through pointers and a table of constants that CUDA's device code cannot access, so the
+// look-up is written here once for all languages; tests compare it voxel by voxel with NanoVDB's. Offsets below are in
 // words of 4 bytes.
 #ifndef MOTE_KERNELS_SDF_H
 #define MOTE_KERNELS_SDF_H
@@ -73,9 +73,9 @@ FUNCTION vec3 unit_or(vec3 v, float shortest, vec3 otherwise)
     return length > shortest ? v3_scale(v, 1.0f / length) : otherwise;
 }
 
-// The way out (unit) and the distance felt at a point of the field's frame: between eight voxels the trilinear
-// interpolant and its gradient. Outside the box of known distances the field is continued as the distance to that box,
-// which no surface is nearer than. Where nothing is known inside the box, the way leads away from its middle, or
+// The outward normal and signed distance at a point in the field's frame: the trilinear interpolant of eight voxels and
+// its gradient. Outside the box of known distances it is the distance to that box, which is a lower bound of the
+// distance to the surface. Where no distance is known inside the box, the normal points away from its centre, or
 // towards it for a container.
 FUNCTION vec4 field_distance(VIEW_COMMA uint number, vec3 p)
 {

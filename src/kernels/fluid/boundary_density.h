@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// boundary_density.h - what colliders count in the density of a liquid, as if they were filled with its rest lattice.
+// boundary_density.h - the density that colliders add to a liquid, as if they were filled with its rest lattice.
 //
-// UPP eq. 27 counts the particles of solids; colliders have none. A particle at a wall lacks the neighbours that it
-// would have behind it, and the density constraint makes up for them with others: the first layer on a floor held 1.55
-// times the particles that it should, and water stood too low and was too heavy for what floats in it. Behind the
-// surface, a spacing from where particles touch it, lie the layers that the lattice would have there; along the surface
-// they are smeared out, so that walls are smooth. No push comes with that: what is pressed against a collider is
-// stopped by its contact.
+// UPP eq. 27 includes the particles of solids in the density; colliders have none. A particle at a wall has no
+// neighbours behind the wall, and the density constraint compensates with too many on its own side: the first layer on
+// a floor held 1.55 times the particles that it should, and water stood too low and was too heavy for floating bodies.
+// Here, layers of the rest lattice are assumed behind the surface, the first one a spacing from where particles touch
+// it. They are averaged along the surface, so that walls are smooth. They exert no pressure: contacts stop particles at
+// a collider.
 #ifndef MOTE_KERNELS_BOUNDARY_DENSITY_H
 #define MOTE_KERNELS_BOUNDARY_DENSITY_H
 
@@ -15,10 +15,11 @@
 #include "contact/collider_contacts.h"
 #include "fluid/density.h"
 
-// What the layers behind a surface add to the density over rest density of a particle that is `gap` away from touching
-// it. The integral of Poly6 over a plane at distance z goes with (h^2 - z^2)^4, over a line with the power 3.5; over a
-// sphere about a point at distance D it is that of the plane times 1 - z / D, to which each direction in which the
-// surface is curved gives a square root. `curvature` is 1 / D, negative where a surface bends around the particle.
+// The density over rest density that the layers behind a surface add to a particle at distance `gap` from contact. The
+// integral of Poly6 over a plane at distance z is proportional to (h^2 - z^2)^4, over a line to the power 3.5. Over a
+// sphere about a point at distance D it is that of the plane times 1 - z / D; each direction in which the surface is
+// curved contributes the square root of this factor. `curvature` is 1 / D, negative where the surface bends around the
+// particle.
 FUNCTION float boundary_layers(VIEW_COMMA float gap, float curvature, uint curved_directions)
 {
     const bool planar = PARAMETER(motion_mask).z <= 0.0f;
@@ -33,15 +34,15 @@ FUNCTION float boundary_layers(VIEW_COMMA float gap, float curvature, uint curve
     return sum * PARAMETER(boundary_scale);
 }
 
-// 1 less what a pair of opposite walls adds. `p` is where the particle is between them, `room` how far it can go.
+// 1 minus the density of a pair of opposite walls. `p` is the particle's coordinate between them, `room` its range.
 FUNCTION float share_left_by_walls(VIEW_COMMA float p, float room)
 {
     return (1.0f - boundary_layers(VIEW_HERE_COMMA room - p, 0.0f, 0u)) *
            (1.0f - boundary_layers(VIEW_HERE_COMMA room + p, 0.0f, 0u));
 }
 
-// 1 less what a collider adds. `p` is in its frame. Of walls that meet in a corner the product counts: what lies behind
-// both is counted once.
+// 1 minus the density of a collider. `p` is in its frame. For walls that meet in a corner, these numbers are
+// multiplied, so that the region behind both is counted once.
 FUNCTION float share_left_by_collider(VIEW_COMMA Collider collider, vec3 p)
 {
     const float margin = PARAMETER(margin);
@@ -70,7 +71,7 @@ FUNCTION float share_left_by_collider(VIEW_COMMA Collider collider, vec3 p)
     return 1.0f - boundary_layers(VIEW_HERE_COMMA distance - margin, curvature, curved_directions);
 }
 
-// After density_lambda or measure_density: adds what colliders count, and the lambda that follows from it.
+// After density_lambda or measure_density: adds the density of colliders, and updates lambda.
 KERNEL(add_boundary_density)
 {
     const vec3 p = v3_from_v4(LOAD(predicted, i));

@@ -13,9 +13,10 @@
 #include "particle/neighbours.h"
 #include "rigid/bodies.h"
 
-// By how much a density is wrong. Below rest a bilateral constraint pulls, but only against what has stretched in the
-// step: `before` is the density that the step began with (0 of a new particle). A surface, which is always rare, would
-// otherwise be pulled together in every iteration: energy out of nothing, and the more the more iterations there are.
+// The density error. Below rest density a bilateral constraint pulls, but only against the stretching of this step:
+// `before` is the density at the start of the step (0 for a new particle). Particles at a free surface always have too
+// low a density. They would otherwise be pulled together in every iteration, which adds energy, the more the more
+// iterations there are.
 FUNCTION float density_error(float density, float before, float max_tension)
 {
     if (density >= 1.0f) {
@@ -24,8 +25,7 @@ FUNCTION float density_error(float density, float before, float max_tension)
     return -min_f32(max_tension, max_f32(min_f32(before, 1.0f) - density, 0.0f));
 }
 
-// What a particle of this phase counts in a liquid's density: a solid one s of UPP eq. 27. Gradients have that factor
-// as well.
+// The weight of a particle of this phase in a liquid's density and its gradients: for solids s of UPP eq. 27.
 FUNCTION float density_weight(VIEW_COMMA uint phase)
 {
     return has_density(phase) ? 1.0f : PARAMETER(solid_weight);
@@ -36,7 +36,7 @@ FUNCTION bool solids_weighted(VIEW)
     return HAS_FEATURE(SOLIDS) && PARAMETER(has_solids) != 0u && PARAMETER(solid_weight) != 1.0f;
 }
 
-// What particle j adds to the density at `position`.
+// The density that particle j adds at `position`.
 FUNCTION float density_by(VIEW_COMMA vec3 position, float smoothing_radius_squared, uint j)
 {
     const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
@@ -80,17 +80,18 @@ FUNCTION float density_gradients(VIEW_COMMA vec4 particle, uint count, uint star
 
 // ---- Liquids and solids of different mass ------------------------------------------------------------------
 
-// The denominator on the rest lattice (UPP eq. 5) is proportional to the inverse mass of what a constraint moves. It is
-// taken of the lightest particle that takes part (the lowest stiffness nearby, DYV eq. 5 and 6), which would be thrown
-// otherwise: a push moves it by as much farther as it is lighter. Nothing else in the world counts.
+// The denominator on the rest lattice (UPP eq. 5) is proportional to the inverse mass of the particles that a
+// constraint moves. It uses the lightest particle that takes part (the lowest stiffness nearby, DYV eq. 5 and 6):
+// corrections are proportional to inverse mass, and this particle would be moved too far otherwise. Particles farther
+// away do not matter.
 FUNCTION bool masses_mix(VIEW)
 {
     return HAS_FEATURE(MIXTURES) && PARAMETER(mixed_masses) != 0u;
 }
 
-// The inverse mass of the lightest of a constraint's particles. Those in the outer half of the squared smoothing radius
-// are pushed less, and count less the farther they are, so that none comes with a jump. Of a pinned particle whose
-// neighbours are pinned, too, it is 0.
+// The inverse mass of the lightest of a constraint's particles. In the outer half of the squared smoothing radius, the
+// influence of a particle falls with distance, so that the result is continuous when particles enter. It is 0 if the
+// particle and all its neighbours are pinned.
 FUNCTION float lightest_around(VIEW_COMMA vec4 particle, uint count, uint start)
 {
     const float scale = 2.0f / PARAMETER(smoothing_radius_squared);
@@ -111,7 +112,7 @@ FUNCTION float own_pressure(VIEW_COMMA uint phase)
     return masses_mix(VIEW_HERE) ? pressure : pressure / PARAMETER(liquid_inverse_mass);
 }
 
-// That of a pair: each constraint's own particle pushes with half of its k; a solid has none.
+// The artificial pressure of a pair: each particle contributes half of its own k; a solid has none.
 FUNCTION float mean_pressure(VIEW_COMMA float own, bool solid, uint other_phase)
 {
     if (!has_density(other_phase)) {
@@ -158,7 +159,7 @@ FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, 
     if (PARAMETER(unilateral) == 0u) {
         const float denominator =
             density_gradients(VIEW_HERE_COMMA particle, count, start) + PARAMETER(relaxation) * lightest;
-        // Without a gradient (coincident or pinned neighbours only) there is no way to go.
+        // Without a gradient (coincident or pinned neighbours only) there is no direction of correction.
         compliance = denominator > 0.0f ? 1.0f / denominator : 0.0f;
     }
     STORE(lambda_scales, i, compliance);
@@ -167,9 +168,9 @@ FUNCTION float density_compliance(VIEW_COMMA uint i, vec4 particle, uint count, 
 
 // ---- Liquid without pressure -------------------------------------------------------------------------------
 
-// In the unilateral mode liquid in the air has no lambda, and where a particle and all around it have none, nothing
-// moves. density_lambda notes for chunks of particles in which iteration one of them has a lambda; what the memory held
-// before, indices of `order`, is smaller.
+// In the unilateral mode, lambda is 0 for liquid in the air. If it is 0 for a particle and all its neighbours,
+// density_delta has nothing to do. density_lambda stores for each chunk of particles the last iteration in which one of
+// them had a lambda. The memory holds indices of `order` before, which are smaller than these marks.
 #define PRESSURE_CHUNK 32u
 
 FUNCTION uint pressure_mark(VIEW)
@@ -177,7 +178,7 @@ FUNCTION uint pressure_mark(VIEW)
     return NONE - PARAMETER(iteration);
 }
 
-// Whether no particle near particle i has a lambda: all that may be its neighbours are in the runs of its cell.
+// Whether lambda is 0 for all possible neighbours of particle i: those in the runs of its cell.
 FUNCTION bool is_without_pressure(VIEW_COMMA uint i)
 {
     const uint note = pressure_mark(VIEW_HERE);
@@ -227,8 +228,8 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
     return power;
 }
 
-// What particle j adds to the correction of a particle with this estimate, without the factors that are the same for
-// all: a term of the sum of PBF eq. 14.
+// The contribution of particle j to the correction of a particle with this position estimate: a term of the sum of PBF
+// eq. 14, without common factors.
 FUNCTION vec3 density_correction_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool solid, float smoothing_radius,
                                     float pressure, uint j)
 {

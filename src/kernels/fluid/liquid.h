@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// liquid.h - what liquids differ in: viscosity, vorticity confinement, tension and artificial pressure.
+// liquid.h - parameters that can differ between liquids: viscosity, vorticity confinement, tension, artificial
+// pressure.
 //
-// A liquid's material may state its own values; what it does not state, the settings say. Worlds in which nothing
-// differs do not look: PARAMETER(liquids_differ) is 0 and the parameters are those of all. Between two particles a
-// value must be the same for both, or momentum would not be conserved:
+// A material can override the values of the settings. If no liquids differ, PARAMETER(liquids_differ) is 0 and kernels
+// read the parameters of the step. The value of a pair must be symmetric, or momentum would not be conserved:
 //   viscosity            the smaller of the two (DYV eq. 8)
-//   artificial pressure  the mean: each particle's own constraint pushes with half of its own k
-//   tension              a constraint's own particle's; lambda_i + lambda_j is symmetric whatever each of them is
-// A solid has none of these: with a liquid, the liquid's own count.
+//   artificial pressure  the mean: each particle's own constraint contributes half of its own k
+//   tension              the value of the constraint's own particle; lambda_i + lambda_j is always symmetric
+// A solid has none of these: between a solid and a liquid, the value of the liquid is used.
 #ifndef MOTE_KERNELS_LIQUID_H
 #define MOTE_KERNELS_LIQUID_H
 
@@ -19,7 +19,7 @@ FUNCTION bool liquids_differ(VIEW)
     return HAS_FEATURE(LIQUIDS) && PARAMETER(liquids_differ) != 0u;
 }
 
-// The row of `liquids` for a phase: viscosity, vorticity, tension, artificial pressure; below 0: as the parameters say.
+// The row of `liquids` for a phase: viscosity, vorticity, tension, artificial pressure; negative: use the parameters.
 FUNCTION vec4 liquid_of(VIEW_COMMA uint phase)
 {
     return LOAD(liquids, material_row(VIEW_HERE_COMMA phase));
@@ -35,7 +35,7 @@ FUNCTION float viscosity_of(VIEW_COMMA uint phase)
     return own >= 0.0f ? own : PARAMETER(viscosity);
 }
 
-// What a pair's viscosity is of the particle's own, which is `own`, where liquids differ. A solid's own is 1.
+// The viscosity of a pair over `own`, the particle's own, where liquids differ; for a solid particle `own` counts as 1.
 FUNCTION float viscosity_share(VIEW_COMMA float own, bool solid, uint other_phase)
 {
     if (!has_density(other_phase)) {

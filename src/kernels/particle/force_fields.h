@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// force_fields.h - forces that users lay out in space (MoteForceField): what they do to the velocities of particles and
-// of dynamic colliders. They act before a step predicts positions: the speed limit holds for what they add,
-// and for the watch (watch.h) a particle begins the step with the velocity that they gave it, so that their work is
-// none made out of nothing.
+// force_fields.h - force fields (MoteForceField): they change the velocities of particles and of dynamic colliders
+// before positions are predicted. The speed limit applies after them. The energy watch (watch.h) starts from the
+// velocity after the fields, so that their work does not count as a gain.
 #ifndef MOTE_KERNELS_FORCE_FIELDS_H
 #define MOTE_KERNELS_FORCE_FIELDS_H
 
@@ -14,7 +13,7 @@
 
 // ---- A field at a point ------------------------------------------------------------------------------------
 
-// How much of the field is left where `t` is 0 at full strength and 1 at its end.
+// Falloff: 1 at t = 0, 0 from t = 1 on.
 FUNCTION float falloff_at(uint falloff, float t)
 {
     if (t >= 1.0f) {
@@ -50,10 +49,9 @@ FUNCTION float radial_weight(ForceField field, float squared, float softened)
     return field.falloff == FALLOFF_INVERSE_SQUARE ? weight / max_f32(softened, 1e-12f) : weight;
 }
 
-// What a field is at a point, in the unit of its mode (xyz), and the weight of its drag there (w). The direction away
-// from the centre is r / sqrt(|r|^2 + softening^2): of a field that falls off with the square of the distance that
-// makes Plummer's sphere, whose potential is -strength / sqrt(|r|^2 + softening^2); of the others it takes out the jump
-// in the middle.
+// The field at a point, in the unit of its mode (xyz), and the weight of its drag there (w). The direction away from
+// the centre is r / sqrt(|r|^2 + softening^2). With the inverse-square falloff this is Plummer's sphere, whose
+// potential is -strength / sqrt(|r|^2 + softening^2); with the others it makes the field continuous at the centre.
 FUNCTION vec4 force_field_at(ForceField field, vec3 p)
 {
     const vec3 apart = v3_sub(p, field.position);
@@ -79,8 +77,8 @@ FUNCTION vec4 force_field_at(ForceField field, vec3 p)
     return v4_from_v3(v3_scale(value, weight), weight);
 }
 
-// The velocity that a field leaves something with. Drag is implicit in time, so that it never overshoots; an impulse
-// takes its share of the difference at once.
+// The velocity after a field has acted. Drag is integrated implicitly, so that it never overshoots; an impulse applies
+// its share of the difference at once.
 FUNCTION vec3 forced_velocity(VIEW_COMMA ForceField field, vec3 p, vec3 v, float inverse_mass)
 {
     const vec4 at = force_field_at(field, p);
@@ -95,7 +93,7 @@ FUNCTION vec3 forced_velocity(VIEW_COMMA ForceField field, vec3 p, vec3 v, float
 
 // ---- Particles ---------------------------------------------------------------------------------------------
 
-// Whether a field's filter lets particle i through; what is pinned or gone never is.
+// Whether a field's filter selects particle i; pinned particles and dead slots never pass.
 FUNCTION bool passes_filter(VIEW_COMMA ForceField field, uint i)
 {
     const uint phase = LOAD(phases, i);
@@ -141,7 +139,7 @@ KERNEL(apply_impulse)
     STORE(query_sums, i, v4_from_v3(given, 0.0f));
 }
 
-// ---- Colliders that have a mass ----------------------------------------------------------------------------
+// ---- Dynamic colliders -------------------------------------------------------------------------------------
 
 // A rigid body moves as six equal point masses at +-sqrt(3 / m) times the columns of a matrix L whose L L^T is its
 // matrix of second moments J = tr(I) / 2 - I: they have its mass, its centre and its inertia (an equimomental system),
@@ -163,7 +161,7 @@ FUNCTION vec3 force_point(Cluster body, uint k)
     return v3_scale(column, ((k & 1u) == 0u ? 1.0f : -1.0f) * sqrtf(3.0f / body.mass));
 }
 
-// A collider's motion after a field has acted on it where the last step left it.
+// A collider's motion after a field has acted on it, at its pose at the end of the last step.
 FUNCTION Motion forced_motion(VIEW_COMMA ForceField field, Cluster body, Motion motion)
 {
     const vec3 angular_velocity = inverse_inertia_times(body, motion.predicted_rotation, motion.angular_momentum);
@@ -198,7 +196,7 @@ KERNEL(force_colliders)
     STORE(dynamic_motions, i, motion);
 }
 
-// The impulse of query_fields. The momentum it gives stands behind that of the particles' chunks and rows.
+// Applies the impulse of query_fields to colliders. Their momentum is stored behind the sums of the particles' chunks.
 KERNEL(kick_colliders)
 {
     const Cluster body = LOAD(dynamic_bodies, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// forces.h - what constraints did to particles, for users to read: the momentum a group of constraints gave,
-// over the step.
+// forces.h - recording of forces: the momentum that each group of constraints gave to each particle, over the time
+// step.
 #ifndef MOTE_KERNELS_FORCES_H
 #define MOTE_KERNELS_FORCES_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// handles.h - handles: names of particles that last while the particles change places.
+// handles.h - handles: persistent references to particles.
 //
-// Every step puts the particles into spatial order, so whoever means one particle for good (a member of a body, an end
-// of a link) holds its handle, and `handle_slots` says where that particle is now. Members of bodies have the row of
-// the member table as their handle, so that tables of members need no further look-up; every other handle is
-// HANDLE_SINGLE and a number, and its slot lies behind those of the members. A removed particle's slot is NONE.
+// Every step sorts the particles into spatial order, so a particle's slot changes. Code that refers to a particle
+// across steps (members of bodies, ends of links) holds its handle, and `handle_slots` has its present slot. The handle
+// of a body's member is its row in the member table, so that members need no further look-up. Every other handle is
+// HANDLE_SINGLE plus a number; their slots come after those of the members. The slot of a removed particle is NONE.
 #ifndef MOTE_KERNELS_HANDLES_H
 #define MOTE_KERNELS_HANDLES_H
 
@@ -22,7 +22,7 @@ FUNCTION uint handle_row(VIEW_COMMA uint handle)
     return is_member(handle) ? handle : PARAMETER(member_count) + (handle - HANDLE_SINGLE);
 }
 
-// Where the handle's particle is now, or NONE.
+// The present slot of the handle's particle, or NONE.
 FUNCTION uint handle_slot(VIEW_COMMA uint handle)
 {
     return LOAD(handle_slots, handle_row(VIEW_HERE_COMMA handle));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// integrate.h - external forces and the candidate positions (UPP Algorithm 1, lines 1-5).
+// integrate.h - external forces and predicted positions (UPP Algorithm 1, lines 1-5).
 #ifndef MOTE_KERNELS_INTEGRATE_H
 #define MOTE_KERNELS_INTEGRATE_H
 
@@ -11,21 +11,21 @@ KERNEL(clear_counters)
     STORE(counters, i, 0u);
 }
 
-// Whether a guess of the host has turned out to be wrong: backends then leave out the kernel.
+// Whether a speculation has failed: backends then skip the kernel.
 FUNCTION bool kernels_aborted(VIEW)
 {
     return PARAMETER(speculating) != 0u && LOAD(counters, COUNTER_ABORTED) != 0u;
 }
 
-// How many particles this step has from the moment on at which they are in order, those that were removed at the end.
-// The host takes their places away when it next looks.
+// The number of particles after the sort, without the dead slots at the end. The host drops these when it next reads
+// the counters.
 FUNCTION uint particles_left(VIEW)
 {
     const uint places = PARAMETER(particle_count);
     return PARAMETER(speculating) != 0u ? places - LOAD(counters, COUNTER_REMOVED) : places;
 }
 
-// A step that the host runs without having seen how the one before ended: if that one went wrong, it was the last.
+// Begins a step whose predecessor the host has not checked yet: if that one failed, this one does nothing.
 KERNEL(begin_step)
 {
     if (LOAD(counters, COUNTER_UNHEALTHY) != 0u || LOAD(counters, COUNTER_UNHEALTHY_COLLIDER) != 0u) {
@@ -39,8 +39,8 @@ KERNEL(begin_step)
     STORE(counters, COUNTER_SQUEEZED, 0u);
 }
 
-// Counts a particle whose numbers have left the range of floats. It is kept where it was healthy, so that nothing
-// else is spoilt, and the step reports it when it ends.
+// Counts a particle whose values are not finite. It keeps its last finite position, so that it does not affect others,
+// and the step reports it at its end.
 FUNCTION void report_unhealthy(VIEW_COMMA uint i)
 {
     ATOMIC_ADD(counters, COUNTER_UNHEALTHY, 1u);

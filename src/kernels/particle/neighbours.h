@@ -101,7 +101,7 @@ KERNEL(gather_words)
     }
 }
 
-// From gather_source_words, which was gathered, back to where it belongs.
+// Copies the reordered words back to their array.
 KERNEL(copy_words)
 {
     const uint components = PARAMETER(gather_components);
@@ -110,10 +110,9 @@ KERNEL(copy_words)
     }
 }
 
-// Behind the particles in order, places that have none any more while the host does not know how many are left. Scans
-// go over them: there is no cell, and no list. The next step, before which others may come behind them, moves them
-// nowhere, counts them as removed once more and sorts them to the end again; whichever of the arrays that change places
-// in a reordering has become `positions` by then.
+// Marks the dead slots behind the sorted particles, until the host knows their number. Scans include them: they have no
+// cell and no list. New particles may be added behind them before the next step. That step does not move them, counts
+// them as removed again and sorts them to the end; so all arrays that reordering may swap with `positions` are marked.
 KERNEL(mark_removed)
 {
     if (i >= particles_left(VIEW_HERE)) {
@@ -131,11 +130,11 @@ KERNEL(mark_removed)
     }
 }
 
-// ---- Guesses -----------------------------------------------------------------------------------------------
+// ---- Speculation -------------------------------------------------------------------------------------------
 
-// Reading a number back would make the host wait for the device and then the device for the host. Where the host has
-// guessed it instead, the device looks whether the guess was right. If not, nothing happens from here on
-// (kernels_aborted), and the host, when it sees that in the end, goes on from here with the right number.
+// Reading a number back would stall both host and device. Where the host assumed a number instead, the device validates
+// it. If it was wrong, all following kernels do nothing (kernels_aborted). When the host reads this, it resumes the
+// step from here with the right number.
 KERNEL(validate_speculation)
 {
     bool right = true;
@@ -166,7 +165,7 @@ KERNEL(mark_cell_heads)
     STORE(cell_scan, i, head ? 1u : 0u);
 }
 
-// How many cells there are, of which the host may know no more than that they are not more than cell_count.
+// The number of cells; the host may only know the upper bound cell_count.
 FUNCTION uint cells_in_use(VIEW)
 {
     return LOAD(cell_scan, PARAMETER(particle_count));
@@ -205,8 +204,8 @@ FUNCTION u64 key_of_cell(VIEW_COMMA uint cell)
     return LOAD(keys, LOAD(cell_starts, cell));
 }
 
-// The hash holds the first cell of each block. Which slot it lands in depends on timing, what a look-up finds
-// does not.
+// The hash holds the first cell of each block. The slot of an entry depends on timing, the result of a look-up does
+// not.
 KERNEL(insert_cells)
 {
     if (i >= cells_in_use(VIEW_HERE)) {
@@ -236,7 +235,7 @@ FUNCTION uint find_block(VIEW_COMMA u64 block)
     return cell;
 }
 
-// Whether there are blocks with such a coordinate.
+// Whether a block coordinate is within the range of keys.
 FUNCTION bool is_block(int coordinate)
 {
     return coordinate >= 0 && coordinate <= 1048575;
@@ -322,8 +321,8 @@ FUNCTION uvec2 neighbour_pair(VIEW_COMMA uint start, uint k)
     return LOAD_PAIR(neighbours, neighbour_slot(start, k));
 }
 
-// The group of a particle whose like is left out of its list, or NONE: a body's own particles, which are most of those
-// around it.
+// The group whose particles are left out of the particle's list, or NONE. For a body's particle this is its own group,
+// to which most particles around it belong.
 FUNCTION uint unlisted_group(VIEW_COMMA uint i)
 {
     const uint phase = LOAD(phases, i);

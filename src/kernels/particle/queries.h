@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// queries.h - what users ask about particles between steps: which one a ray hits, which are in a volume, what their
-// mass and momentum are. An invocation goes through QUERY_CHUNK particles; these lie together in space, so that most
-// rays and volumes are told from the box around them. Nothing depends on which invocation comes first.
+// queries.h - queries of particles between steps: ray casts, overlaps with volumes, sums of mass and momentum. An
+// invocation handles a chunk of QUERY_CHUNK particles. These are close in space, so most rays and volumes are rejected
+// by the chunk's bounding box. Results do not depend on the order of invocations.
 #ifndef MOTE_KERNELS_QUERIES_H
 #define MOTE_KERNELS_QUERIES_H
 
@@ -167,7 +167,7 @@ KERNEL(choose_particles)
     }
 }
 
-// What was hit, as users know it.
+// Converts a hit to the ids that users know.
 KERNEL(finish_rays)
 {
     const uint word = RAY_WORDS * i;
@@ -198,7 +198,7 @@ FUNCTION bool is_in_volume(VIEW_COMMA Collider volume, uint k)
            collider_distance(VIEW_HERE_COMMA volume, to_collider(volume, v3_from_v4(LOAD(positions, k)))).w < 0.0f;
 }
 
-// No point of the box is in a volume that is farther from its middle than its corners are.
+// The box cannot overlap a volume that is farther from its centre than its corners are.
 FUNCTION bool may_overlap(VIEW_COMMA Collider volume, ChunkBox box)
 {
     const vec3 middle = v3_scale(v3_add(box.lower, box.upper), 0.5f);

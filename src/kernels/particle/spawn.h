@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// spawn.h - particles that kernels make: the end of a step.
+// spawn.h - spawning of particles on the device, at the end of a step.
 //
-// Each particle says how many it makes (spawns_of), a scan gives them places behind all others, and spawn_particles
-// writes them there: their order, and so their ids, depend on nothing but the particles' order. While the host does not
-// look, the places are dead slots that it has left behind the particles; that there are enough is a guess
-// (SPECULATION_SPAWNS).
+// Each particle counts the particles that it spawns (spawns_of), a scan gives them slots behind all others, and
+// spawn_particles writes them there. Their order and ids depend only on the order of the particles. In speculative
+// steps the slots are dead slots that the host has reserved; that they suffice is a speculation (SPECULATION_SPAWNS).
 //
-// What makes particles adds its share to spawns_of and describes them in spawn_of.
+// To add a way of spawning, add its count to spawns_of and describe the new particles in spawn_of.
 #ifndef MOTE_KERNELS_SPAWN_H
 #define MOTE_KERNELS_SPAWN_H
 
@@ -17,7 +16,7 @@
 
 #define SPAWN_UNIT 16777216.0f // 2^24: parts of a particle that a source counts in
 
-// Scrambles the bits of a number: what looks random must follow from ids and steps alone.
+// An integer hash: pseudo-random numbers depend only on ids and step numbers.
 FUNCTION uint scrambled(uint x)
 {
     x = (x ^ (x >> 16)) * 0x7feb352du;
@@ -37,13 +36,13 @@ FUNCTION uint source_row(VIEW_COMMA uint i)
     return PARAMETER(material_count) != 0u ? material_row(VIEW_HERE_COMMA LOAD(phases, i)) : NONE;
 }
 
-// Where a source's particle begins: below it.
+// The position of a spawned particle: below its source.
 FUNCTION vec3 source_outlet(VIEW_COMMA uint i, float distance)
 {
     return v3_add_scaled(v3_from_v4(LOAD(positions, i)), PARAMETER(up), -distance);
 }
 
-// Whether there is room for a particle, as far as the source's neighbours say.
+// Whether no neighbour of the source is too close to the new position.
 FUNCTION bool outlet_is_free(VIEW_COMMA uint i, vec3 outlet)
 {
     const uint start = LOAD(neighbour_starts, i);
@@ -73,7 +72,7 @@ FUNCTION uint spawns_of(VIEW_COMMA uint i)
     return due && outlet_is_free(VIEW_HERE_COMMA i, source_outlet(VIEW_HERE_COMMA i, source.z)) ? 1u : 0u;
 }
 
-// What it makes.
+// The particle that a source spawns.
 FUNCTION Spawn spawn_of(VIEW_COMMA uint i)
 {
     const uint row = source_row(VIEW_HERE_COMMA i);
@@ -122,7 +121,7 @@ KERNEL(clear_spawned_words)
     }
 }
 
-// From here on they are particles.
+// Adds the spawned particles to particles_left.
 KERNEL(commit_spawns)
 {
     const uint count = LOAD(cell_scan, PARAMETER(particle_count)) + i; // i is 0

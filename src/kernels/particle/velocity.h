@@ -15,8 +15,8 @@
 #include "rigid/bodies.h"
 #include "rigid/shape_matching.h"
 
-// Whether constraints have carried a liquid particle in the step: they have taken back at least half of what gravity
-// gave it. A drop at the top of its flight is slow as well, but nothing does.
+// Whether constraints support a liquid particle: they have cancelled at least half of the velocity that gravity added
+// in the step. A drop at the top of its flight is slow, too, but not supported.
 FUNCTION bool is_carried(VIEW_COMMA vec3 change)
 {
     const float fall = 0.5f * PARAMETER(restitution_threshold); // of a step

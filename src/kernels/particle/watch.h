@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// watch.h - whether a step has made energy out of nothing, and whether particles have left the bounds.
+// watch.h - the energy watch: measures whether constraints have added energy in a step; counts particles outside the
+// bounds.
 //
-// Constraints only pass momentum on or take energy away; what adds energy is the motion of colliders, whose work is
-// known: momentum given times how far the surface moved. So for every step
+// Constraints may transfer momentum and dissipate energy. Only the motion of colliders adds energy, and its work is
+// known: the impulse times the displacement of the surface, over the time step. So for every step
 //
 //     gained = sum over particles of m (|v_end|^2 - |v|^2) / 2 - m g . (x_end - x) - work of colliders
 //
-// should not be positive. v is the velocity that gravity and damping were added to, x the place after stabilization,
-// which moves without giving speed (UPP section 4.4). Vorticity confinement comes later and does not count: what it
-// adds was asked for; so is what force fields add, which came before v (particle/force_fields.h). A soft body or a
-// compressed liquid gives back what it took before, so losses are remembered for about a second (`deficit`) and gains
-// are what exceeds them. Gains of explicit integration are none: a particle in free fall loses m g^2 dt^2 / 2 in each
-// step.
+// should not be positive. v is the velocity before gravity and damping, x the position after stabilization, which does
+// not add velocity (UPP section 4.4). Vorticity confinement acts after the measurement and force fields act before v
+// (particle/force_fields.h), so their work does not count. Soft bodies and compressed liquids release energy that they
+// have stored, so losses are remembered for about a second (`deficit`), and only the excess counts as a gain. The
+// integration itself adds no energy: a particle in free fall loses m g^2 dt^2 / 2 in each step.
 //
-// Dynamic colliders count with their kinetic energy and what gravity gave them (watch_colliders); what they give to
-// particles, or get, is no work then. Colliders that users move do work on them, too.
+// Dynamic colliders are included with their kinetic and potential energy (watch_colliders), so their exchange with
+// particles is not work. Colliders that users move do work on them, too.
 //
-// Sums go in chunks of WATCH_CHUNK particles, then of WATCH_CHUNK chunks, in order: the same for any number of threads.
+// Sums run over chunks of WATCH_CHUNK particles, then of WATCH_CHUNK chunks, in order: the same for any number of
+// threads.
 #ifndef MOTE_KERNELS_WATCH_H
 #define MOTE_KERNELS_WATCH_H
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // bodies.h - rigid and deformable bodies by shape matching (UPP section 5, Mueller et al. 2005).
 //
-// A soft cluster is fitted to its deformed particles, its rotation warm-started from the last one, and pulls them back
-// (UPP eq. 15 and 16). A rigid one is the limit in which particles never leave their places: contacts push its
-// particles by what is in `corrections`, and the sums of those corrections move the whole. What contacts of a rigid
-// body push against is its mass, split among its contacts (Tonge et al. 2012), not the mass of a particle: so it
-// converges independently of the number of particles, and momentum is conserved.
+// A soft cluster is fitted to its deformed particles, with its rotation warm-started from the last one, and pulls them
+// back (UPP eq. 15 and 16). A rigid cluster is the limit in which particles never leave their rest pose: contacts add
+// to `corrections` of its particles, and the sums of these move the whole body. Contacts of a rigid body are solved
+// against shares of its mass (mass splitting, Tonge et al. 2012), not against the mass of a particle. So convergence
+// does not depend on the number of particles, and momentum is conserved.
 //
-// Sums over a cluster go in chunks of MEMBER_CHUNK entries, in order: the same for any number of threads.
+// Sums over a cluster run over chunks of MEMBER_CHUNK entries, in order: the same for any number of threads.
 #ifndef MOTE_KERNELS_BODIES_H
 #define MOTE_KERNELS_BODIES_H
 
@@ -70,7 +70,7 @@ FUNCTION vec3 velocity_at(Motion motion, vec3 arm)
     return v3_add(motion.velocity, v3_cross(motion.angular_velocity, arm));
 }
 
-// By how much a rigid body's point gives way to a unit of momentum along `direction`, 1/kg.
+// The inverse effective mass of a rigid body's point along `direction`, 1/kg.
 FUNCTION float inverse_effective_mass(Cluster body, vec4 rotation, vec3 arm, vec3 direction)
 {
     const vec3 turning = v3_cross(arm, direction);
@@ -86,22 +86,22 @@ FUNCTION Motion motion_after_impulse(Cluster body, vec4 rotation, Motion motion,
     return motion;
 }
 
-// ---- Overlaps that a step begins with -----------------------------------------------------------------------
+// ---- Overlaps at the start of a step ------------------------------------------------------------------------
 
 #define SIDEWAYS_RECOVERY 0.2f // of what contacts may take back along gravity: across it they carry no weight
 
-// What a rigid body's contact takes back of an overlap. `closed` is by how much the step's motion has brought the two
-// nearer along the contact's normal, negative where it has taken them apart. What is beyond that was there when the
-// step began, and taking it back becomes speed: with no limit to it, six bodies at one place fly apart. A contact may
-// therefore leave the two apart by at most recovery_limit more than they began, as Box2D limits the speed at which
-// contacts push out; the rest is left to stabilization, which moves without giving speed (UPP section 4.4).
+// The part of an overlap that a rigid body's contact corrects. `closed` is how much nearer the step's motion has
+// brought the two along the contact's normal, negative if apart. The rest of the overlap existed at the start of the
+// step, and correcting it adds velocity: without a limit, six bodies at one position fly apart. So a contact may
+// separate the two by at most recovery_limit relative to the start of the step, as Box2D limits the push-out velocity
+// of contacts. The rest is left to stabilization, which adds no velocity (UPP section 4.4).
 FUNCTION float overlap_by_motion(VIEW_COMMA float depth, float closed, vec3 normal)
 {
     const float upright = max_f32(fabsf(v3_dot(normal, PARAMETER(up))), SIDEWAYS_RECOVERY);
     return min_f32(depth, max_f32(closed + PARAMETER(recovery_limit) * upright, 0.0f));
 }
 
-// ---- What contacts need to know of a particle --------------------------------------------------------------
+// ---- Properties of a particle in a contact -----------------------------------------------------------------
 
 // The rigid cluster that a particle belongs to, or NONE.
 FUNCTION uint rigid_cluster_of(VIEW_COMMA uint i)
@@ -125,8 +125,8 @@ FUNCTION bool has_plane(VIEW_COMMA uint i)
 }
 
 // The plane of the body's surface near its particle that faces `direction` most: outward normal, turned with the body
-// (xyz), and signed distance (w). At edges and corners there are several, where the surface is curved none: what lies
-// aside of a particle is then not where its plane says. NO_FIELD in w: none faces there.
+// (xyz), and signed distance (w). At edges and corners there are several planes. On curved surfaces there is none,
+// because a plane is only valid near its particle. NO_FIELD in w: no plane faces there.
 FUNCTION vec4 face_towards(VIEW_COMMA uint i, vec3 direction, float least)
 {
     const vec4 none = v4(0.0f, 0.0f, 0.0f, NO_FIELD);
@@ -176,7 +176,7 @@ FUNCTION float exponential(float x)
     return e;
 }
 
-// What inverse masses are multiplied by in contacts, so that what is below counts as heavier (UPP eq. 21).
+// Mass scaling (UPP eq. 21): the factor of inverse masses in contacts, which makes lower particles heavier.
 FUNCTION float stack_factor(VIEW_COMMA uint i, vec3 position)
 {
     if (PARAMETER(stack_scaling) <= 0.0f) {
@@ -189,8 +189,8 @@ FUNCTION float stack_factor(VIEW_COMMA uint i, vec3 position)
     return exponential(PARAMETER(stack_scaling) * max_f32(height, 0.0f));
 }
 
-// How a particle responds to a contact along `normal`: its inverse mass, and the inverse effective
-// mass that the contact's multiplier is divided by. The two differ for particles of rigid bodies alone.
+// The response of a particle to a contact along `normal`: its inverse mass, and the inverse effective mass that divides
+// the contact's multiplier. The two differ only for particles of rigid bodies.
 STRUCT(ContactResponse)
 {
     float inverse_mass;
@@ -217,7 +217,7 @@ FUNCTION ContactResponse contact_response(VIEW_COMMA uint i, uint cluster, vec4 
     return response;
 }
 
-// Adds what contacts did to a particle of a rigid body, and how many they were.
+// Adds the correction of a rigid body's particle by contacts, and the number of contacts.
 FUNCTION void add_correction(VIEW_COMMA uint i, vec3 correction, float contacts)
 {
     const vec4 before = LOAD(corrections, i);
@@ -268,8 +268,8 @@ FUNCTION vec4 sum_of_chunks(VIEW_COMMA Cluster cluster, uint which)
     return sum;
 }
 
-// Where a rigid cluster would go without constraints: angular momentum is kept, the spin follows from it half way
-// through the step, so that a tumbling body neither gains nor loses.
+// Predicts the motion of a rigid cluster without constraints. Angular momentum is conserved; the angular velocity is
+// evaluated at the middle of the step, so that a tumbling body neither gains nor loses energy.
 KERNEL(predict_clusters)
 {
     const Cluster cluster = LOAD(clusters, i);
@@ -302,7 +302,7 @@ FUNCTION vec3 place_of_entry(VIEW_COMMA uint entry, uint cluster)
     return v3_add(rotate(LOAD(cluster_rotations, cluster), rest), v3_from_v4(LOAD(cluster_centres, cluster)));
 }
 
-// Puts the particles of rigid bodies where their body is.
+// Moves the particles of rigid bodies to the pose of their body.
 KERNEL(place_members)
 {
     const uint slot = LOAD(handle_slots, i);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// mass_splitting.h - among how many contacts a rigid body's mass is split.
+// mass_splitting.h - the number of contacts among which a rigid body's mass is split.
 //
-// All contacts of an iteration are solved at once, each as if the others were not there, so each may use a share of the
-// body's mass only (Tonge et al. 2012, "Mass Splitting for Jitter-Free Parallel Rigid Body Simulation"). They give each
-// contact of n the same share, 1 / n. That is needed where all push the same way; a body in a pile is touched from all
-// sides, and contacts at right angles do not add up. With u the contacts' unit directions in the body's six degrees of
-// freedom, measured by its inverse mass, what is needed for an iteration not to overshoot is the largest eigenvalue of
-// the sum of u u^T: n where all agree, down to n / 6 in a pile, which converges as many times faster.
+// All contacts of an iteration are solved in parallel, independently of each other, so each may use only a share of the
+// body's mass (Tonge et al. 2012, "Mass Splitting for Jitter-Free Parallel Rigid Body Simulation"). Tonge et al. give
+// each of n contacts the share 1 / n. That is needed if all act in the same direction. But a body in a pile has
+// contacts on all sides, and orthogonal contacts do not add up. Let u be the contacts' unit directions in the body's
+// six degrees of freedom, in the metric of its inverse mass. An iteration does not overshoot if the mass is split by
+// the largest eigenvalue of the sum of u u^T: n if all directions agree, down to n / 6 in a pile, which converges
+// faster by this factor.
 #ifndef MOTE_KERNELS_MASS_SPLITTING_H
 #define MOTE_KERNELS_MASS_SPLITTING_H
 
@@ -140,7 +141,8 @@ FUNCTION float largest_eigenvalue(Rows a, Rows b, Rows c, Rows d)
 
 // ---- Clusters ----------------------------------------------------------------------------------------------
 
-// How many contacts share the mass of a rigid body; an iteration that finds more of them scales back what they did.
+// Computes the number of contacts that share the mass of a rigid body. An iteration with more contacts than that scales
+// their corrections down.
 KERNEL(count_cluster_contacts)
 {
     const Cluster cluster = LOAD(clusters, i);

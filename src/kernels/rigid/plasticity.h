@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// plasticity.h - soft bodies that keep a part of their deformation.
+// plasticity.h - plastic deformation of soft bodies.
 #ifndef MOTE_KERNELS_PLASTICITY_H
 #define MOTE_KERNELS_PLASTICITY_H
 
 #include "data.h"
 #include "rigid/bodies.h"
 
-// Plasticity (Mueller and Chentanez 2011, UPP section 5.3): what an entry is deformed by beyond the yield creeps into
-// its rest position; past the limit its particle becomes a plain sphere, for the distance field is no longer true.
+// Plasticity (Mueller and Chentanez 2011, UPP section 5.3): deformation of an entry beyond the yield creeps into its
+// rest position. Beyond the limit its particle becomes a plain sphere, because the distance field is no longer valid.
 KERNEL(creep_entries)
 {
     const uint index = LOAD(entry_clusters, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rigid_contacts.h - contacts of rigid bodies with colliders: forces that last, and obey Coulomb's law over a step. A
-// body's particles are visited one after the other, each seeing what those before it did.
+// rigid_contacts.h - contacts of rigid bodies with colliders: accumulated, warm-started impulses with Coulomb friction,
+// by Gauss-Seidel over the particles of a body.
 #ifndef MOTE_KERNELS_RIGID_CONTACTS_H
 #define MOTE_KERNELS_RIGID_CONTACTS_H
 
@@ -32,7 +32,7 @@ FUNCTION Pose pose_after_impulse(Cluster cluster, Pose pose, vec3 arm, vec3 mome
     return pose;
 }
 
-// What colliders gave a rigid body's particle, for users to read; the body's own constraint did not.
+// Records the force of colliders on a rigid body's particle, and subtracts it from that of shape matching.
 FUNCTION void add_recorded_force(VIEW_COMMA uint slot, vec3 momentum)
 {
     if (PARAMETER(recording) != 0u && PARAMETER(stabilizing) == 0u) {
@@ -46,11 +46,11 @@ FUNCTION void add_recorded_force(VIEW_COMMA uint slot, vec3 momentum)
     }
 }
 
-// The limit of friction over pressure for a rigid body's particle and a collider. Within a step particle after particle
-// is visited, and the first one would have to hold the whole body: what each of them holds says nothing of whether the
-// body slips. So that is asked of the step as it would be without constraints, as UPP eq. 24 does: the particle slips
-// if it goes farther along the collider than static friction allows for how far it goes in, and a little more, for a
-// few iterations leave a body at rest some speed.
+// The friction coefficient, static or kinetic, for a rigid body's particle and a collider. Particles are visited one
+// after the other, and the first one would have to hold the whole body, so their impulses do not tell whether the body
+// slips. The predicted motion of the step decides instead, as in UPP eq. 24: the particle slips if its tangential
+// displacement exceeds static friction times its penetration, plus a tolerance, because a few iterations leave a body
+// at rest some velocity.
 FUNCTION float friction_limit(VIEW_COMMA Collider collider, Material pair, uint member, vec3 rest)
 {
     if (pair.static_friction <= pair.kinetic_friction) {
@@ -68,9 +68,9 @@ FUNCTION float friction_limit(VIEW_COMMA Collider collider, Material pair, uint 
     return holds ? pair.static_friction : pair.kinetic_friction;
 }
 
-// One particle of a rigid body and one collider: momentum that takes it out, and what friction allows of the momentum
-// that would stop its sliding (Coulomb's law between momenta; UPP eq. 24 has displacements, which for a single particle
-// are the same). `contact_impulses` has the sums over the step.
+// Solves the contact of one particle of a rigid body with one collider: a normal impulse that resolves the penetration,
+// and a friction impulse against sliding, clamped by Coulomb's law (UPP eq. 24 uses displacements, which is the same
+// for a single particle). `contact_impulses` has the sums over the step.
 FUNCTION Pose solve_rigid_contact(VIEW_COMMA Cluster cluster, Pose pose, uint index, uint member, vec3 rest)
 {
     const Collider collider = LOAD(colliders, index);
@@ -108,8 +108,8 @@ FUNCTION Pose solve_rigid_contact(VIEW_COMMA Cluster cluster, Pose pose, uint in
         const vec3 motion = v3_sub(carried_along(VIEW_HERE_COMMA collider, p, start), p);
         depth = overlap_by_motion(VIEW_HERE_COMMA depth, v3_dot(motion, normal), normal);
     }
-    // A collider that pressed earlier in the step may have pressed too much. Sums are kept for the first collider that
-    // does.
+    // The accumulated impulse may become smaller again: an earlier iteration may have applied too much. Sums are kept
+    // for the first collider in contact only.
     const vec4 before = LOAD(contact_impulses, member);
     const bool pressing = !stabilizing && before.w > 0.0f && LOAD(contact_impulse_colliders, member) == index;
     if (depth <= 0.0f && !pressing) {
@@ -163,7 +163,7 @@ FUNCTION Pose solve_rigid_contact(VIEW_COMMA Cluster cluster, Pose pose, uint in
     return pose;
 }
 
-// Warm start: begins with the last step's contact impulses, so that what rests, rests on the same forces again.
+// Warm start: begins with the last step's contact impulses, so that a body at rest stays at rest.
 FUNCTION Pose warm_start_contacts(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
 {
     const Pose target = pose;
@@ -203,8 +203,8 @@ FUNCTION Pose warm_start_contacts(VIEW_COMMA Cluster cluster, Pose pose, vec3 or
     return pose;
 }
 
-// Counts the particles of a rigid body that are inside a collider when all colliders have had their turns, if the body
-// is between two of them, or between the walls of a container.
+// Counts the particles of a rigid body that are still inside a collider after all contacts were solved, if the body is
+// between two colliders, or between the walls of a container.
 FUNCTION void count_squeezed(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
 {
     const float margin = PARAMETER(margin);
@@ -237,8 +237,8 @@ FUNCTION void count_squeezed(VIEW_COMMA Cluster cluster, Pose pose, vec3 origin)
     }
 }
 
-// Solves the contacts of a rigid body with colliders, a particle after the other, each seeing what those before it did:
-// the fastest way to rest for the few particles that touch, and bodies run in parallel.
+// Solves the contacts of a rigid body with colliders by Gauss-Seidel over its particles, which converges fastest for
+// the few particles in contact. Bodies run in parallel.
 FUNCTION Pose solve_rigid_contacts(VIEW_COMMA Cluster cluster, uint index, Pose pose)
 {
     const vec3 origin = v3_from_v4(LOAD(cluster_origins, index));

@@ -13,9 +13,9 @@
 
 // ---- An iteration ------------------------------------------------------------------------------------------
 
-// Sums of a chunk at the points that contacts are solved at. Rigid: momentum of the pushes and its moment. Soft: the
-// columns of UPP eq. 16 for where the step began, the moment of where its particles are now about there, and what is
-// needed to take them about the centres of mass.
+// Sums of a chunk at the points at which contacts are solved. Rigid: momentum of the corrections and its moment. Soft:
+// the columns of UPP eq. 16 for the positions at the start of the step, the moment of the present positions about
+// those, and the sums that refer them to the centres of mass.
 KERNEL(sum_members)
 {
     const uvec2 chunk = LOAD(chunks, i);
@@ -94,9 +94,9 @@ FUNCTION vec4 balanced_rotation(Cluster cluster, vec3 x, vec3 y, vec3 z, vec3 mo
 
 // ---- Matching ----------------------------------------------------------------------------------------------
 
-// Moves rigid clusters by the pressure of liquids alone, before contacts are solved. What a liquid has given must
-// arrive whole, for the liquid has got the same with the other sign: the share that is taken of contacts which were not
-// counted (match_clusters) took a fifth off the pressure below a box, and it lay too deep.
+// Moves rigid clusters by the pressure of liquids, before contacts are solved. The pressure must not be scaled, because
+// the liquid got the full reaction. Scaled down together with uncounted contacts (match_clusters), the pressure below a
+// box was a fifth too low, and the box lay too deep.
 KERNEL(apply_fluid_pressure)
 {
     const Cluster cluster = LOAD(clusters, i);
@@ -113,7 +113,7 @@ KERNEL(apply_fluid_pressure)
     STORE(cluster_rotations, i, quat_integrate(rotation, v3_limit(angle, ROTATION_LIMIT)));
 }
 
-// Moves rigid clusters by what pushed their particles and out of colliders, fits soft ones to their particles.
+// Moves rigid clusters by the corrections of their particles and out of colliders; fits soft ones to their particles.
 KERNEL(match_clusters)
 {
     const Cluster cluster = LOAD(clusters, i);
@@ -126,7 +126,7 @@ KERNEL(match_clusters)
     const vec3 mean = v3_scale(v3_from_v4(offsets), 1.0f / offsets.w);
     const vec4 x = sum_of_chunks(VIEW_HERE_COMMA cluster, 1u);
     if ((cluster.flags & CLUSTER_RIGID) != 0u) {
-        // More contacts than the mass was split among would move it too far.
+        // With more contacts than the mass was split among, corrections are scaled down.
         const vec4 counted = LOAD(cluster_origins, i);
         const float share = min_f32(counted.w / max_f32(x.w, 1.0f), 1.0f);
         const vec3 angle = v3_scale(inverse_inertia_times(cluster, rotation, v3_from_v4(x)), share);
@@ -156,8 +156,8 @@ KERNEL(match_clusters)
     STORE(cluster_rotations, i, balanced_rotation(cluster, column_x, column_y, column_z, moment, rotation));
 }
 
-// Moves members to their places (UPP eq. 15): the mean over the clusters they are in, which share their mass equally,
-// so that momentum is conserved. Corrections have been applied and are cleared.
+// Moves members to their goal positions (UPP eq. 15): the mean over their clusters, which share their mass equally, so
+// that momentum is conserved. Corrections have been applied and are cleared.
 KERNEL(match_members)
 {
     const uint slot = LOAD(handle_slots, i);
@@ -190,8 +190,8 @@ KERNEL(match_members)
 
 // ---- The step's end ----------------------------------------------------------------------------------------
 
-// A rigid cluster's velocities: those it was predicted with, and what constraints changed since. A cluster that has
-// hardly moved stays where it was (UPP section 4.5, for the body as a whole).
+// Final velocities of a rigid cluster: the predicted ones plus the changes by constraints. A cluster that has hardly
+// moved keeps its position (UPP section 4.5, for the body as a whole).
 KERNEL(finish_clusters)
 {
     const Cluster cluster = LOAD(clusters, i);

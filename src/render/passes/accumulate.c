@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// accumulate.c - adds each sample to the sum of them; the first one overwrites it. A picture of one sample needs no sum
-// (tonemap.c), unless its layers are asked for.
+// accumulate.c - adds each sample to the sum of samples; the first one overwrites it. A picture of one sample needs no
+// sum (tonemap.c), unless layers are requested.
 #include "render/passes/antialias.h"
 
 enum { FIRST, NEXT };

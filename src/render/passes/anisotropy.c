@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// anisotropy.c - an ellipsoid a particle (shaders/render/anisotropy.comp).
+// anisotropy.c - computes an ellipsoid for each liquid particle (shaders/render/anisotropy.comp).
 #include "passes/anisotropy.h"
 #include "render/renderer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// antialias.c - the last touches in the buffer that the host reads: edges smoothed (shaders/render/antialias.comp), a
-// debug view's legend on top (legend.comp).
+// antialias.c - writes the buffer that the host reads: smooths edges (shaders/render/antialias.comp) and blends the
+// legend of a debug view over the picture (legend.comp).
 #include "passes/antialias.h"
 #include "render/passes/antialias.h"
 #include "render/passes/views.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// antialias.h - what the last passes agree on.
+// antialias.h - definitions that the last passes share.
 #ifndef MOTE_RENDER_PASSES_ANTIALIAS_H
 #define MOTE_RENDER_PASSES_ANTIALIAS_H
 

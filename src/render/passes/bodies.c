@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bodies.c - meshes and grains: what is nearest at each sample, with its material and normal, for the scene pass to
-// light once a pixel and surface. What is to be lit like them is drawn after this pass and before that one, into the
-// same images, without clearing them.
+// bodies.c - draws meshes and grains into a G-buffer: material and normal of the nearest surface at each sample. The
+// scene pass lights it once per pixel and surface. Other passes can draw geometry to be lit in the same way between the
+// two, into the same images, without clearing them.
 #include "render/renderer.h"
 
 #include <math.h>
@@ -72,8 +72,8 @@ static MoteResult prepare(MoteRenderer *renderer, void *state)
     return MOTE_OK;
 }
 
-// Materials go, where there is one sample a pixel, into the picture to be, which nobody needs before the composite
-// pass.
+// With one sample per pixel, materials are stored in the image of the final picture, which is not used before the
+// composite pass.
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     BodiesPass *pass = state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// classify_grains.c - which solid particles are drawn as spheres: grains, and the members of bodies without a mesh; and
-// how the sun sees them (shaders/render/grains.comp).
+// classify_grains.c - selects the solid particles that are drawn as spheres (grains, and members of bodies without a
+// mesh), and splats them into the shadow map (shaders/render/grains.comp).
 #include "passes/grains.h"
 #include "render/passes/grains.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clear.c - empties what the splats then fill: no depth, nobody in front.
+// clear.c - clears the depth and ids that the splat pass writes.
 #include "render/renderer.h"
 
 static void clear_image(MoteRenderer *renderer, VkCommandBuffer commands, Resource image, uint32_t value)

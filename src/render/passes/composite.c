@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// composite.c - the liquid shaded in front of the scene (shaders/render/composite.comp).
+// composite.c - shades the liquid in front of the scene (shaders/render/composite.comp).
 #include "passes/composite.h"
 #include "render/renderer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// environment.c - the sky as a map around the scene, and nine numbers a colour for the light that comes from it. Made
-// anew only when something that it shows has changed.
+// environment.c - the sky as an environment map, and its irradiance as nine spherical-harmonics coefficients per
+// channel. Recomputed only when the sky changes.
 #include "passes/environment.h"
 #include "render/renderer.h"
 

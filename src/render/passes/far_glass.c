@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// far_glass.c - the far sides of glass, over the scene (passes/glass_common.c): the liquid in front of them refracts
+// far_glass.c - draws the far sides of glass over the scene (passes/glass_common.c), before the liquid, which refracts
 // both.
 #include "render/passes/glass_common.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// glass.c - the near sides of glass, over the liquid (passes/glass_common.c).
+// glass.c - draws the near sides of glass over the liquid (passes/glass_common.c).
 #include "render/passes/glass_common.h"
 
 static MoteResult create(MoteRenderer *renderer, void *state)

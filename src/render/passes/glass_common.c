@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// With several samples a pixel, panes are drawn into an image of their own, and its mean goes over the picture: what
-// glass lets through is all but the same for all samples of a pixel, and so little is taken from it that no edge shows
-// where it is not.
+// With several samples per pixel, glass is drawn into a multisampled image of its own, whose mean is blended over the
+// picture. The light behind glass is taken as equal for all samples of a pixel; glass absorbs so little that the error
+// is not visible at edges.
 #include "render/passes/glass_common.h"
 
 #include "base/vec.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// glass_common.h - one side of everything that is glass, over an image: what the passes far_glass and glass share.
+// glass_common.h - draws the near or far sides of all glass over an image, for the passes far_glass and glass.
 #ifndef MOTE_RENDER_PASSES_GLASS_COMMON_H
 #define MOTE_RENDER_PASSES_GLASS_COMMON_H
 

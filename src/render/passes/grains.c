@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// grains.c - the nearest grain at every pixel, for the scene pass to shade: an invocation a grain, with atomics
-// (shaders/render/grains.comp). One way for all devices: grains are small on the screen.
+// grains.c - finds the nearest grain at every pixel, for the scene pass to light: one invocation per grain, with
+// atomics (shaders/render/grains.comp). All devices use this path, because grains are small on the screen.
 #include "render/passes/grains.h"
 #include "render/passes/depth_splat.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// layers.c - depth, normal, thickness and id of the last picture for the host (shaders/render/layers.comp).
+// layers.c - writes depth, normal, thickness and id of the picture for the host (shaders/render/layers.comp).
 #include "passes/layers.h"
 #include "render/renderer.h"
 

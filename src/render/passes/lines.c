@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lines.c - colliders and meshes as wire frames: those that look so, and all colliders in the colliders view.
+// lines.c - draws wireframes: colliders and meshes with the look `wireframe`, and all colliders in the colliders view.
 #include "passes/lines.h"
 #include "render/renderer.h"
 #include "render/primitive_mesh.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// liquid_shadow.c - the liquid as the sun sees it: where it begins and how much light it takes away, for its shadow.
+// liquid_shadow.c - shadow map of the liquid: depth of its first surface and its optical depth.
 #include "passes/liquid_shadow.h"
 #include "render/renderer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// occlusion.c - less of the sky's light where grains and bodies stand in its way (shaders/render/occlusion.comp). Only
-// where there are some: what is near a collider is darkened by the collider's exact shape.
+// occlusion.c - ambient occlusion by grains and bodies (shaders/render/occlusion.comp), only where there are some.
+// Occlusion by colliders is computed from their exact shape instead.
 #include "passes/occlusion.h"
 #include "render/renderer.h"
 

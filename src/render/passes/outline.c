@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // outline.c - dark lines around liquid and solids and along their creases, picture.outline pixels wide
-// (shaders/render/outline.comp). In the finished picture alone: the colours of debug views are to be read off.
+// (shaders/render/outline.comp). Not in debug views, whose colours have a meaning.
 #include "passes/outline.h"
 #include "render/renderer.h"
 

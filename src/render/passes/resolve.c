@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// resolve.c - the scene's samples become the one light, depth and normal a pixel that all passes behind it work with
-// (shaders/render/resolve.frag). Where there is one sample a pixel, the scene pass has drawn them already.
+// resolve.c - resolves the scene's samples to one colour, depth and normal per pixel, for all later passes
+// (shaders/render/resolve.frag). With one sample per pixel, the scene pass has drawn them already.
 #include "render/renderer.h"
 
 typedef struct ResolvePass {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene.c - everything but the liquid and glass: the light of what the bodies pass drew, solid colliders, then planes,
-// the ground among them, and the sky behind them. With several samples a pixel where solids have edges, else with one.
+// scene.c - draws everything but liquid and glass: lights the result of the bodies pass, then draws solid colliders,
+// planes with the ground, and the sky. Multisampled where solids have edges, else with one sample.
 #include "passes/scene.h"
 #include "render/renderer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shadow.c - the solids as the sun sees them. Glass lets light through, planes have no end: an infinite wall would put
-// out the sun. Also fills the buffers of all colliders, which later passes draw from.
+// shadow.c - shadow map of solids. Glass casts no shadow, and neither do planes: an infinite wall would block the sun.
+// Also fills the buffers of all colliders, which later passes draw from.
 #include "render/renderer.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// skin.c - instances of meshes in the world (shaders/render/skin.comp): those of bodies follow their members, the
-// others their pose. Once a picture, for every pass that draws them.
+// skin.c - transforms instances of meshes (shaders/render/skin.comp): those of bodies follow the members of the body,
+// the others a pose. Once per picture, for every pass that draws them.
 #include "passes/skin.h"
 #include "render/renderer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// smooth.c - the splats' depth made into a surface: narrow-range filter, bilateral filter, curvature flow, or none.
+// smooth.c - smooths the splatted depth to a surface: narrow-range filter, bilateral filter, curvature flow, or none.
 #include "passes/smooth.h"
 #include "render/renderer.h"
 

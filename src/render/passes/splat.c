@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// splat.c - the nearest ellipsoid at every pixel, by whichever of two ways suits the device: an invocation a particle
-// with atomics (2 to 3 times faster on software devices), or a quad a particle, which GPUs are made for.
+// splat.c - finds the nearest ellipsoid at every pixel, in one of two ways: one invocation per particle with atomics (2
+// to 3 times faster on software devices), or one quad per particle (on GPUs).
 #include "render/passes/depth_splat.h"
 
 typedef struct SplatPass {

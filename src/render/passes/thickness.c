@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// thickness.c - how much liquid a ray passes through (shaders/render/thickness.comp): particles into a pyramid, then
-// its levels from the coarsest to the finest.
+// thickness.c - thickness of the liquid along rays (shaders/render/thickness.comp): splats particles into an image
+// pyramid, then sums its levels from the coarsest to the finest.
 #include "passes/thickness.h"
 #include "render/renderer.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tonemap.c - the mean of the samples through exposure, saturation and a filmic curve (shaders/render/tonemap.comp):
-// into `pixels`, or into `display` where the antialias pass has edges to smooth.
+// tonemap.c - applies exposure, saturation and a filmic curve to the mean of the samples (shaders/render/tonemap.comp).
+// Writes `pixels`, or `display` if the antialias pass follows.
 #include "passes/tonemap.h"
 #include "render/passes/antialias.h"
 

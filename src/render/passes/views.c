@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// views.c - debug views: particles lit and coloured by a value, or an image of the surface passes as colours
-// (shaders/render/views.comp). Also what range of values the colours stand for.
+// views.c - debug views: particles coloured by a value, or an image of the surface passes as colours
+// (shaders/render/views.comp); also the range of values of the colour bar.
 #include "passes/views.h"
 #include "render/passes/views.h"
 

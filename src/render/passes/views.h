@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// views.h - what the views pass tells others.
+// views.h - functions of the views pass for other files.
 #ifndef MOTE_RENDER_PASSES_VIEWS_H
 #define MOTE_RENDER_PASSES_VIEWS_H
 
