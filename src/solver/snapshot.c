@@ -362,7 +362,7 @@ static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
 MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapshot)
 {
     MoteResult result = check_particle_sizes(snapshot);
-    const uint32_t singles = single_handles(world, snapshot);
+    const uint32_t singles = result == MOTE_OK ? single_handles(world, snapshot) : 0;
     result = result == MOTE_OK ? reserve_handles(world, snapshot, singles) : result;
     if (result != MOTE_OK) {
         return result;

@@ -21,7 +21,7 @@ static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, 
         free(neighbours);
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the statistics of %u particles", n);
     }
-    if (world->view.confinement > 0.0f) { // the last step has left the vorticity there
+    if (world->view.has_vorticity != 0u) { // the last step has left the vorticity there
         CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_predicted));
         functions->copy(world->backend, world->view.predicted, world->view.positions, n * sizeof(vec4));
     }
