@@ -239,7 +239,8 @@ static uint32_t single_handles(const MoteWorld *world, const WorldSnapshot *snap
 {
     const SavedArray *handles = &snapshot->arrays[SAVED_handles];
     uint32_t count = world->view.handle_count - world->view.member_count;
-    for (uint64_t i = 0; i < handles->count; i++) {
+    const uint64_t rows = handles->count == snapshot->particle_count ? handles->count : 0; // others are refused later
+    for (uint64_t i = 0; i < rows; i++) {
         const uint32_t handle = handles->words[i];
         if (handle != MOTE_NONE && handle >= HANDLE_SINGLE && handle - HANDLE_SINGLE >= count) {
             count = handle - HANDLE_SINGLE + 1;
