@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { POINT_BATCH = 1 << 20, RAY_BATCH = 1 << 14, VOLUME_BATCH = 64 }; // that are on the device at a time
+enum { POINT_BATCH = 1 << 13, RAY_BATCH = 1 << 14, VOLUME_BATCH = 64 }; // that are on the device at a time
 
 MoteResult world_reserve_query(MoteWorld *world, Capacity capacity, uint64_t count)
 {
