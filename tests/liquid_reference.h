@@ -172,9 +172,10 @@ static inline void reference_corrections(ReferenceLiquid *liquid, double correct
     double lambda[REFERENCE_LIMIT];
     reference_measure_density(liquid);
     const double tension = s->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0 : (double)s->max_tension;
+    const double pull = fmin(0.5 * (1.0 + (double)s->relaxation), 1.0); // pulls have relaxation 1
     for (uint32_t i = 0; i < liquid->count; i++) {
         const double stretched = fmax(fmin(liquid->before[i], 1.0) - liquid->density[i], 0.0);
-        const double error = liquid->density[i] > 1.0 ? liquid->density[i] - 1.0 : -fmin(stretched, tension);
+        const double error = liquid->density[i] > 1.0 ? liquid->density[i] - 1.0 : -pull * fmin(stretched, tension);
         lambda[i] = -error / reference_denominator(liquid, &rest, i);
     }
     for (uint32_t i = 0; i < liquid->count; i++) {

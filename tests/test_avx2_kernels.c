@@ -137,8 +137,9 @@ static void compare_views(KernelId kernel, const SolverData *found, const Solver
     COMPARE_EXACTLY(uint, phases, PARTICLES)
     COMPARE_EXACTLY(u64, keys, PARTICLES)
     // The notes of idle chunks are in `order`, which is scratch in the iterations; the rest of it is left alone.
-    const bool notes =
-        kernel == KERNEL_ID_density_lambda || kernel == KERNEL_ID_density_delta || kernel == KERNEL_ID_solve_contacts;
+    const bool notes = kernel == KERNEL_ID_density_lambda || kernel == KERNEL_ID_density_delta ||
+                       kernel == KERNEL_ID_solve_contacts || kernel == KERNEL_ID_add_boundary_density ||
+                       kernel == KERNEL_ID_add_boundary_pressure;
     const size_t noted = notes ? 2 * ((n + IDLE_CHUNK - 1) / IDLE_CHUNK) : 0;
     assert_true(noted <= watch.world->capacities[CAPACITY_PARTICLES]);
     assert_memory_equal(found->order + noted, expected->order + noted,
@@ -218,6 +219,7 @@ static MoteSettings lively_settings(uint32_t dimensions, uint32_t mode)
     settings.artificial_pressure = mode == MOTE_DENSITY_BILATERAL ? 0.1f : 0.0f;
     settings.viscosity = 0.02f;
     settings.vorticity = 2.0f;
+    settings.boundary_density_weight = 1.0f;
     return settings;
 }
 

@@ -114,7 +114,7 @@ static void boxes_float_by_density(void **state)
         const double rise = pool.level - pool.level_before;
         print_message("the water rose by %.4f m, of %.4f that the boxes displace\n", rise, ideal_rise(&pool));
         expect_near(rise / ideal_rise(&pool), 1.0, 0.2, "rise of the water over what is displaced");
-        expect_near(pool.depths[0], 0.5, 0.06, "share of the box of density 0.5 below the water");
+        expect_near(pool.depths[0], 0.5, 0.09, "share of the box of density 0.5 below the water");
         expect_near(pool.depths[1], 0.92, 0.08, "share of the box of density 0.9 below the water");
         assert_true(pool.depths[2] == 1.0 && pool.centres[2] < 0.1 + 1.1 * 0.05);
     }

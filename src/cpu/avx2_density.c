@@ -3,9 +3,8 @@
 #if defined(__x86_64__)
 #include "cpu/avx2_idle.h"
 #include "cpu/avx2_kernels.h"
+#include "cpu/avx2_pressure.h"
 #include "kernels/kernels.h"
-
-#include <math.h>
 
 // What a sum of Poly6 over a padded list lacks: the particle's own share, less that of each padding entry.
 static inline float own_share(uint count, float smoothing_radius_squared)
@@ -108,7 +107,7 @@ static bool lambda_range(const SolverData *view, uint begin, uint end)
         }
         const uint phase = view->phases[i];
         const bool fluid = has_density(phase);
-        const float error = density_error(density, view->velocities[i].w, tension_of(view, phase));
+        const float error = density_error(density, view->velocities[i].w, tension_of(view, phase), view->tension_scale);
         const float compliance = has_lambda_scales(view) ? view->lambda_scales[i] : view->rest_lambda / p.w;
         const float lambda = fluid ? -error * compliance : 0.0f;
         pressed |= lambda != 0.0f;
@@ -153,20 +152,6 @@ void avx2_measure_density(const SolverData *view, uint begin, uint end)
     }
 }
 
-// The artificial pressure of PBF eq. 13, made ready once for all particles. Poly6 over its value at dq is the cube of
-// (h^2 - r^2) / (h^2 - dq^2). That is kept from falling below `least`, whose powers are just no denormal numbers yet:
-// close to the smoothing radius, where the neighbours of a lattice are, those made the loop take 1.4 times as long.
-typedef struct Pressure {
-    __m256 slope, at_zero, least;
-} Pressure;
-
-static Pressure make_pressure(const SolverData *view)
-{
-    const float reference = cbrtf(view->pressure_reference);
-    return (Pressure){_mm256_set1_ps(reference), _mm256_set1_ps(reference * view->smoothing_radius_squared),
-                      _mm256_set1_ps(powf(1e-37f, 1.0f / (3.0f * (float)view->pressure_power)))};
-}
-
 // mean_pressure of a liquid particle with eight others, negative.
 static inline __m256 mean_pressures(const SolverData *view, float own, const uint *list)
 {
@@ -197,19 +182,7 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const SolverData *
         const __m256 inside = inside_x8(distance, h);
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
         if (pressure_power > 0) {
-            // Beyond the smoothing radius `inside` is zero, whatever this is.
-            const __m256 root =
-                _mm256_max_ps(_mm256_fnmadd_ps(squared, pressure.slope, pressure.at_zero), pressure.least);
-            const __m256 ratio = _mm256_mul_ps(_mm256_mul_ps(root, root), root);
-            __m256 power = ratio;
-            if (pressure_power == 4) {
-                power = _mm256_mul_ps(ratio, ratio);
-                power = _mm256_mul_ps(power, power);
-            } else {
-                for (uint n = 1; n < pressure_power; n++) {
-                    power = _mm256_mul_ps(power, ratio);
-                }
-            }
+            const __m256 power = repulsion_x8(pressure, squared, pressure_power);
             __m256 scale = differ ? mean_pressures(view, own, list + k) : _mm256_set1_ps(-own);
             if (mixed) { // pair_pressure; of two that are pinned it does not matter
                 const __m256 lightest =

@@ -18,8 +18,8 @@ enum { IDLE_CHUNK = 16 }; // threads' ranges consist of whole chunks
 _Static_assert(CPU_RANGE_STEP % IDLE_CHUNK == 0, "a chunk belongs to one thread");
 
 typedef enum IdleNote {
-    NOTE_PRESSED, // some lambda is not zero; made by density_lambda
-    NOTE_MOVED,   // some position has changed since; made by density_delta and solve_contacts
+    NOTE_PRESSED, // some lambda is not zero; made by density_lambda and add_boundary_density
+    NOTE_MOVED,   // some position has changed since; made by density_delta, add_boundary_pressure and solve_contacts
 } IdleNote;
 
 static inline uint *idle_note(const SolverData *view, IdleNote note, uint chunk)
@@ -30,7 +30,7 @@ static inline uint *idle_note(const SolverData *view, IdleNote note, uint chunk)
 static inline bool idle_possible(const SolverData *view)
 {
     return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
-           view->boundary_scale <= 0.0f && view->particle_count >= 2u * IDLE_CHUNK;
+           view->particle_count >= 2u * IDLE_CHUNK;
 }
 
 static inline void idle_set(const SolverData *view, IdleNote note, uint begin, bool busy)

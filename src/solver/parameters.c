@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-static const double PI = 3.14159265358979323846;
-
 // Contact distance of liquid and solid particles, over spacing. UPP section 7.1 has 1. But particles at rest are that
 // far apart, and contacts would replace the pressure that should lift a body. Below 0.87 liquid would enter between
 // eight particles of a solid's lattice.
@@ -16,6 +14,9 @@ static const float LIQUID_REACH = 0.9f;
 // weight: ten stacked boxes stand with 5, and are 7 % lower after half a second with 4. Larger ones existed from the
 // start, or were made by colliders.
 static const float RECOVERY_SPEED = 5.0f;
+
+// The time step (s) that the strengths of artificial pressure and tension are given for.
+static const double REFERENCE_STEP = 1.0 / 240.0;
 
 static uint32_t lacked_features(const MoteWorld *world)
 {
@@ -52,29 +53,38 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
     view->relaxation = (float)(settings->relaxation * denominator);
     view->rest_lambda = (float)(1.0 / denominator);
-    // Poly6 over a plane of the rest lattice's layer, or in 2D over its line.
-    const double in_layer = settings->dimensions == 2 ? 32.0 / 35.0 / settings->spacing
-                                                      : PI / 4.0 / ((double)settings->spacing * settings->spacing);
-    view->boundary_scale =
-        (float)(settings->boundary_density_weight * in_layer * rest->poly6_norm / rest->number_density);
-    view->boundary_spacing = settings->spacing;
+    view->spacing = settings->spacing;
+    view->boundary_weight = settings->boundary_density_weight;
+    // Two particles see each other's images while their gaps add up to less than h - spacing. A particle in the outer
+    // quarter of that sees the nearest image alone, which adds less than 0.4 % to its density: left out, this halves
+    // the number of particles that are at walls.
+    view->boundary_reach = 0.75f * settings->spacing * (settings->smoothing_radius_ratio - 1.0f);
     view->over_relaxation = settings->over_relaxation;
     const LiquidParameters liquid = world_liquid_parameters(world);
     view->liquids_differ = world_liquids_differ(world);
-    view->max_tension = settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : liquid.max_tension;
+    // Artificial pressure and tension are forces: what they move particles by in a step is proportional to the square
+    // of its length, like what gravity does. As lengths they would stiffen a liquid to a gel as steps become shorter.
+    // Steps longer than the reference would make them unstable, and keep its lengths.
+    const double relative_step = (double)time_step / REFERENCE_STEP;
+    view->step_scale = (float)fmin(relative_step * relative_step, 1.0);
+    view->max_tension =
+        settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : liquid.max_tension * view->step_scale;
+    // A Jacobi iteration with little relaxation corrects more than the error. Compression then bounces back within the
+    // same step; a pull that reverses the stretching adds energy. So pulls always have relaxation 1, by its effect on
+    // the rest lattice.
+    view->tension_scale = fminf(0.5f * (1.0f + settings->relaxation), 1.0f);
     view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration. It lets a liquid resist shear, the more the
     // more often it acts: with a fixed k per iteration, a box of twice the density stayed on the water at 12
     // iterations. So k is a strength per step, for any number of iterations.
     const double times = settings->iterations > 0 ? settings->iterations : 1.0;
-    view->artificial_pressure = liquid.artificial_pressure;
+    view->artificial_pressure = liquid.artificial_pressure * view->step_scale;
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
-    // Not with boundary density, which changes lambdas after density_lambda. The AVX2 kernels keep marks of their own
-    // in the same memory (src/cpu/avx2_idle.h).
+    // The AVX2 kernels keep marks of their own in the same memory (src/cpu/avx2_idle.h).
     view->marks_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
-                           view->boundary_scale <= 0.0f && world->backend->functions->speculates;
+                           world->backend->functions->speculates;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;

@@ -159,11 +159,13 @@ static void keep_walls_closed(MoteWorld *world)
     solve_group(world, GROUP_dynamic_colliders);
 }
 
-static void add_boundary_density(MoteWorld *world)
+static bool add_boundary_density(MoteWorld *world)
 {
-    if (world->view.boundary_scale > 0.0f && world->view.collider_count > 0) {
+    const bool walls_count = world->view.boundary_weight > 0.0f && world->view.collider_count > 0;
+    if (walls_count) {
         LAUNCH(world, add_boundary_density);
     }
+    return walls_count;
 }
 
 void world_measure_densities(MoteWorld *world)
@@ -177,8 +179,12 @@ void world_measure_densities(MoteWorld *world)
 static void solve_density(MoteWorld *world)
 {
     LAUNCH(world, density_lambda);
-    add_boundary_density(world);
+    const bool walls_count = add_boundary_density(world);
     LAUNCH(world, density_delta);
+    if (walls_count) {
+        LAUNCH(world, add_boundary_pressure);
+        world->view.impulses_begun = 1;
+    }
     if (world->view.cluster_count > 0) {
         LAUNCH(world, remove_tangential_pressure);
     }
@@ -220,6 +226,7 @@ static void solve_collider_contacts(MoteWorld *world)
 {
     world->view.contact_points = world->view.predicted;
     LAUNCH(world, solve_contacts);
+    world->view.impulses_begun = 0;
 }
 
 static void match_shapes(MoteWorld *world)

@@ -167,11 +167,14 @@ FUNCTION float correction_length(VIEW_COMMA uint row, vec3 start, vec3 p, float 
     return v3_length(v3_sub(end, local));
 }
 
+// Begins an iteration: no dynamic collider has pushed the particle yet.
+//
 // A particle that more colliders push than it has slots for keeps the slots for those that push it farthest. The others
 // do not push it, so that momentum is conserved; as those in turn do what they can, they become the farthest ones, and
 // have their turn in the next iteration or step.
 FUNCTION void assign_impulse_slots(VIEW_COMMA uint i, vec3 start, vec3 p, float margin)
 {
+    clear_impulses(VIEW_HERE_COMMA i);
     uint touching = 0u;
     for (uint row = 0u; row < PARAMETER(dynamic_count) && PARAMETER(dynamic_count) > IMPULSE_SLOTS; row++) {
         const bool touches = correction_length(VIEW_HERE_COMMA row, start, p, margin) > -PARAMETER(adhesion_range);
@@ -206,8 +209,7 @@ KERNEL(solve_contacts)
     const vec3 start = v3_from_v4(LOAD(positions, i));
     const float margin = PARAMETER(margin);
     const bool dynamic = HAS_FEATURE(DYNAMICS) && PARAMETER(dynamic_count) != 0u;
-    if (dynamic) {
-        clear_impulses(VIEW_HERE_COMMA i);
+    if (dynamic && PARAMETER(impulses_begun) == 0u) {
         assign_impulse_slots(VIEW_HERE_COMMA i, start, v3_from_v4(particle), margin);
     }
     // Rigid bodies meet colliders in match_clusters; what is pinned stays, and stops only colliders that can move.

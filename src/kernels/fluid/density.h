@@ -16,13 +16,13 @@
 // The density error. Below rest density a bilateral constraint pulls, but only against the stretching of this step:
 // `before` is the density at the start of the step (0 for a new particle). Particles at a free surface always have too
 // low a density. They would otherwise be pulled together in every iteration, which adds energy, the more the more
-// iterations there are.
-FUNCTION float density_error(float density, float before, float max_tension)
+// iterations there are. `tension_scale` keeps the pull from reversing the stretching where relaxation is low.
+FUNCTION float density_error(float density, float before, float max_tension, float tension_scale)
 {
     if (density >= 1.0f) {
         return density - 1.0f;
     }
-    return -min_f32(max_tension, max_f32(min_f32(before, 1.0f) - density, 0.0f));
+    return -tension_scale * min_f32(max_tension, max_f32(min_f32(before, 1.0f) - density, 0.0f));
 }
 
 // The weight of a particle of this phase in a liquid's density and its gradients: for solids s of UPP eq. 27.
@@ -207,7 +207,8 @@ KERNEL(density_lambda)
     float lambda = 0.0f;
     const uint phase = LOAD(phases, i);
     if (has_density(phase)) {
-        const float error = density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase));
+        const float error =
+            density_error(density, LOAD(velocities, i).w, tension_of(VIEW_HERE_COMMA phase), PARAMETER(tension_scale));
         lambda = -error * density_compliance(VIEW_HERE_COMMA i, particle, count, start);
     }
     STORE(densities, i, density);

@@ -55,7 +55,7 @@ FUNCTION float confinement_of(VIEW_COMMA uint phase)
         return PARAMETER(confinement);
     }
     const float own = liquid_of(VIEW_HERE_COMMA phase).y;
-    return own >= 0.0f ? own * PARAMETER(boundary_spacing) * PARAMETER(time_step) : PARAMETER(confinement);
+    return own >= 0.0f ? own * PARAMETER(spacing) * PARAMETER(time_step) : PARAMETER(confinement);
 }
 
 // The largest rarefaction that a particle's density constraint resists.
@@ -65,7 +65,7 @@ FUNCTION float tension_of(VIEW_COMMA uint phase)
         return PARAMETER(max_tension);
     }
     const float own = liquid_of(VIEW_HERE_COMMA phase).z;
-    return own >= 0.0f ? own : PARAMETER(max_tension);
+    return own >= 0.0f ? own * PARAMETER(step_scale) : PARAMETER(max_tension);
 }
 
 // k of PBF eq. 13, of a step.
@@ -75,7 +75,7 @@ FUNCTION float pressure_of(VIEW_COMMA uint phase)
         return PARAMETER(artificial_pressure);
     }
     const float own = liquid_of(VIEW_HERE_COMMA phase).w;
-    return own >= 0.0f ? own : PARAMETER(artificial_pressure);
+    return own >= 0.0f ? own * PARAMETER(step_scale) : PARAMETER(artificial_pressure);
 }
 
 #endif

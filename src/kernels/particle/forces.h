@@ -13,6 +13,16 @@ FUNCTION vec3 pushed_point(VIEW_COMMA uint i)
     return PARAMETER(has_solids) != 0u ? v3_add(point, v3_from_v4(LOAD(corrections, i))) : point;
 }
 
+// Counts a correction that one group of constraints makes as that of another kind of force.
+FUNCTION void move_force(VIEW_COMMA uint i, uint from, uint to, vec3 correction, float inverse_mass)
+{
+    const float scale = 1.0f / (inverse_mass * PARAMETER(time_step) * PARAMETER(time_step));
+    const uint source = from * PARAMETER(force_stride) + i;
+    const uint target = to * PARAMETER(force_stride) + i;
+    STORE(forces, source, v4_from_v3(v3_add_scaled(v3_from_v4(LOAD(forces, source)), correction, -scale), 0.0f));
+    STORE(forces, target, v4_from_v3(v3_add_scaled(v3_from_v4(LOAD(forces, target)), correction, scale), 0.0f));
+}
+
 KERNEL(mark_forces)
 {
     STORE(force_marks, i, v4_from_v3(pushed_point(VIEW_HERE_COMMA i), 0.0f));
