@@ -541,6 +541,7 @@ typedef enum MoteForceKind {
 
 // Whether steps record the forces of constraints; this costs memory and a pass for each kind and iteration.
 MOTE_API MoteResult mote_world_record_forces(MoteWorld *world, bool on);
+MOTE_API bool mote_world_records_forces(const MoteWorld *world);
 MOTE_API const char *mote_force_name(MoteForceKind kind); // "force_density", ...
 // 4 floats a particle, in the order of mote_world_read: N, the mean over the last step; and 0.
 MOTE_API MoteResult mote_world_read_forces(MoteWorld *world, MoteForceKind kind, float *values);
@@ -605,18 +606,22 @@ MOTE_API MoteWatch mote_world_watch(const MoteWorld *world);
 typedef struct MoteStatistics {
     uint32_t particles;
     uint64_t steps;
-    uint64_t removed;          // by kill volumes and mote_world_remove_particles, since creation
+    uint64_t removed; // by kill volumes and mote_world_remove_particles, since creation
+    // Whether densities and neighbours were measured, else they are 0. Before the first step they are measured in a
+    // world with a liquid, unless materials ignore each other.
+    bool measured;
+    uint32_t liquid_particles; // that have a density
     double density_error_mean; // mean of max(density / rest - 1, 0) over fluid particles
     double density_error_max;
     double density_mean;                 // mean of density / rest, surface included
     double kinetic_energy;               // J
-    double potential_energy;             // J, against gravity, from the origin
+    double potential_energy;             // J: the sum of -m g.x, so 0 for a particle in the plane through the origin
     double momentum[3];                  // kg m/s
     double angular_momentum[3];          // kg m^2/s, about the origin
     double mass;                         // kg, of the particles that can move
     double centre_of_mass[3];            // m
     double bounds_min[3], bounds_max[3]; // m, bounding box of the particles
-    double neighbours_mean;              // of the last step
+    double neighbours_mean;              // of the last step, or of the present positions before the first
     uint32_t neighbours_max;
     uint64_t memory_bytes; // all solver buffers, capacity included
 } MoteStatistics;

@@ -151,15 +151,41 @@ has whole.json 's["emitted"] > 0 and s["particles"] == 216 + s["emitted"] and s[
 has whole.json '0 <= s["density_error_mean"] <= s["density_error_max"] and s["kinetic_energy"] > 0'
 has whole.json 'len(s["momentum"]) == 3 and len(s["state_hash"]) == 16 and int(s["state_hash"], 16) != 0'
 has whole.json 's["seconds"] > 0 and s["memory_bytes"] > 216 * 32'
-python3 - whole.csv <<'PYTHON' || fail "the statistics"
-import csv, math, sys
+python3 - whole.csv whole.json <<'PYTHON' || fail "the statistics"
+import csv, json, math, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 assert [int(row["frame"]) for row in rows] == list(range(7)), rows
-assert all(math.isfinite(float(value)) for row in rows for value in row.values())
+watched = {"watched_energy", "gained_energy", "escaped", "squeezed"} # by steps: none has been made at frame 0
+assert all((value == "" if row is rows[0] and key in watched else math.isfinite(float(value)))
+           for row in rows for key, value in row.items())
+# Frame 0: 6 x 6 x 6 particles of 0.125 kg around (0, 0.3, 0), a lattice at rest density inside and less at its faces.
+first = {key: float(value) for key, value in rows[0].items() if value != ""}
+near = {"mass": 27, "kinetic_energy": 0, "potential_energy": 27 * 9.81 * 0.3, "centre_y": 0.3, "density_error_max": 0,
+        **{f"{end}_{axis}": centre + side for end, side in (("lowest", -0.125), ("highest", 0.125))
+           for axis, centre in (("x", 0), ("y", 0.3), ("z", 0))}}
+assert all(abs(first[key] - value) < 2e-5 * max(1, abs(value)) for key, value in near.items()), first
+assert 0.6 < first["density_mean"] < 0.9 and 10 < first["neighbours_mean"] < 26, first
+assert abs(json.load(open(sys.argv[2]))["potential_energy"] / float(rows[-1]["potential_energy"]) - 1) < 1e-6
 assert float(rows[-1]["time"]) > 0.09 and float(rows[0]["time"]) == 0
 assert int(rows[0]["particles"]) == 216 and int(rows[-1]["particles"]) == 216 + int(rows[-1]["emitted"])
 assert "density_error_mean" in rows[0] and "momentum_z" in rows[0] and "centre_y" in rows[0] and "removed" in rows[0]
 PYTHON
+# What cannot be measured is empty or null: densities without liquid, or of materials that ignore each other at frame 0.
+expect 0 simulate drop.json --frames 0 --quiet --statistics none.csv --summary none.json --set fluids='[]'
+has none.json 's["particles"] == 0 and s["density_error_mean"] is None and s["potential_energy"] == 0'
+[[ $(tail -n 1 none.csv) == '0,0,0,,,,0,0,0,0,0,0,0,0,0,,,,,,,,,,,0,0,,,,' ]] || fail "statistics of nothing: $(cat none.csv)"
+expect 0 simulate drop.json --frames 1 --quiet --statistics apart.csv --set fluids[1].material=oil \
+    --set fluids[1].size='[0.2, 0.1, 0.1]' --set materials.oil.ignores=water
+[[ $(cut -d , -f 4 apart.csv | sed -n 2p) == '' && $(cut -d , -f 4 apart.csv | sed -n 3p) =~ ^[0-9] ]] ||
+    fail "materials that ignore each other: $(cat apart.csv)"
+# Forces: the mean of the frame's last step; the initial state has none. Nothing else changes.
+expect 0 simulate drop.json --backend cpu --frames 4 --out forces --forces --quiet --summary forces.json
+expect 0 simulate drop.json --backend cpu --frames 4 --quiet --summary no_forces.json
+[[ $(hash_of forces.json) == "$(hash_of no_forces.json)" ]] || fail "recording forces changed the run"
+grep -aq force_colliders_x forces/frame_000004.ply || fail "the export has no forces"
+! grep -aq force_ forces/frame_000000.ply || fail "the initial state has forces"
+expect 2 simulate drop.json --forces
+warns "--forces needs --out DIR"
 expect 0 simulate --quiet --frames=0 drop.json --out initial
 silent
 [[ -s initial/frame_000000.ply && ! -e initial/frame_000002.ply ]] || fail "the initial state alone was asked for"

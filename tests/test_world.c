@@ -593,6 +593,67 @@ static void statistics_of_known_particles(void **state)
     mote_world_destroy(world);
 }
 
+// Before the first step, densities and neighbours are those of the positions as they are. In 3 x 3 x 3 particles of the
+// rest lattice with h = 1.9 spacings, neighbours are up to a cube's diagonal away, and the one in the centre has them
+// all.
+static void statistics_before_the_first_step(void **state)
+{
+    const MoteSettings settings = measuring_settings(3, 0.05f, 1.9f);
+    MoteWorld *world = make_world(*state, &settings);
+    add_block(world, (MoteVec3){1, 2, 3}, 3, 3, 3);
+    const MoteStatistics s = read_statistics(world);
+    double w[4]; // Poly6 at the distances 0, 1, sqrt(2) and sqrt(3)
+    for (int k = 0; k < 4; k++) {
+        w[k] = pow(1.9 * 1.9 - k, 3.0);
+    }
+    const double centre = w[0] + 6 * w[1] + 12 * w[2] + 8 * w[3], face = w[0] + 5 * w[1] + 8 * w[2] + 4 * w[3];
+    const double edge = w[0] + 4 * w[1] + 5 * w[2] + 2 * w[3], corner = w[0] + 3 * w[1] + 3 * w[2] + w[3];
+    assert_true(s.measured);
+    assert_int_equal(s.steps, 0);
+    assert_int_equal(s.liquid_particles, 27);
+    expect_near(s.density_mean, (centre + 6 * face + 12 * edge + 8 * corner) / (27 * centre), 1e-5, "mean density");
+    expect_near(s.density_error_max, 0, 1e-5, "largest compression");
+    expect_near(s.neighbours_mean, (26 + 6 * 17 + 12 * 11 + 8 * 7) / 27.0, 1e-9, "mean neighbours");
+    assert_int_equal(s.neighbours_max, 26);
+    run_steps(world, 1, 0.01f);
+    const MoteStatistics after = read_statistics(world);
+    expect_near(after.density_mean, s.density_mean, 1e-6, "mean density after a step at rest");
+    expect_near(after.neighbours_mean, s.neighbours_mean, 0, "mean neighbours after a step at rest");
+    mote_world_destroy(world);
+    world = make_world(*state, &settings);
+    add_grain(world, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0});
+    assert_true(!read_statistics(world).measured); // no liquid, and no step
+    run_steps(world, 1, 0.01f);
+    const MoteStatistics grain = read_statistics(world);
+    assert_true(grain.measured && grain.liquid_particles == 0);
+    mote_world_destroy(world);
+}
+
+// Measuring changes no bit of what follows: at the start, and where particles were added to a run.
+static void statistics_change_nothing(void **state)
+{
+    uint64_t hashes[2];
+    for (int looks = 0; looks < 2; looks++) {
+        MoteSettings settings = mote_default_settings();
+        settings.vorticity = 2.0f;
+        MoteWorld *world = make_world(*state, &settings);
+        build_dam_break(world, 6, 8, 4);
+        for (int part = 0; part < 2; part++) {
+            if (looks != 0) {
+                const uint64_t before = read_hash(world);
+                assert_true(read_statistics(world).density_mean > 0.3);
+                assert_true(read_hash(world) == before);
+            }
+            run_steps(world, 6, 1.0f / 240.0f);
+            add_block(world, (MoteVec3){0.6f, 0.5f, 0.1f}, 3, 3, 2);
+        }
+        run_steps(world, 6, 1.0f / 240.0f);
+        hashes[looks] = read_hash(world);
+        mote_world_destroy(world);
+    }
+    assert_true(hashes[0] == hashes[1]);
+}
+
 // Two states have one hash only if positions, velocities and phases are the same to the bit.
 static void hashes_tell_states_apart(void **state)
 {
@@ -663,6 +724,8 @@ int main(void)
         ON_EVERY_BACKEND(coincident_particles_do_no_harm),
         ON_EVERY_BACKEND(particles_may_be_anywhere),
         ON_EVERY_BACKEND(statistics_of_known_particles),
+        ON_EVERY_BACKEND(statistics_before_the_first_step),
+        ON_EVERY_BACKEND(statistics_change_nothing),
         ON_EVERY_BACKEND(hashes_tell_states_apart),
         ON_EVERY_BACKEND(timings_count_launches),
     };

@@ -115,30 +115,53 @@ MoteResult outputs_statistics_open(FileWriter *writer, const char *path)
 {
     const MoteResult result = file_writer_open(writer, path);
     if (result == MOTE_OK) {
-        fputs("frame,time,particles,density_error_mean,density_error_max,density_mean,kinetic_energy,"
-              "potential_energy,momentum_x,momentum_y,momentum_z,centre_x,centre_y,centre_z,lowest_y,highest_y,"
+        fputs("frame,time,particles,density_error_mean,density_error_max,density_mean,mass,kinetic_energy,"
+              "potential_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,"
+              "angular_momentum_z,centre_x,centre_y,centre_z,lowest_x,lowest_y,lowest_z,highest_x,highest_y,highest_z,"
               "neighbours_mean,removed,emitted,watched_energy,gained_energy,escaped,squeezed\n",
               writer->stream);
     }
     return result;
 }
 
-MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation)
+// `,value` for each of them, or `,` if they are not known.
+static void put_values(FILE *stream, bool known, const double *values, uint32_t count)
 {
+    for (uint32_t i = 0; i < count; i++) {
+        if (known) {
+            fprintf(stream, ",%.9g", values[i]);
+        } else {
+            fputc(',', stream);
+        }
+    }
+}
+
+MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation, bool stepped)
+{
+    FILE *stream = writer->stream;
     MoteStatistics s;
     const MoteResult result = mote_world_statistics(mote_simulation_world(simulation), &s);
     if (result != MOTE_OK) {
         return result;
     }
-    fprintf(writer->stream, "%" PRIu64 ",%.9g,%" PRIu32 ",%.9g,%.9g,%.9g,%.9g,", mote_simulation_frame(simulation),
-            mote_simulation_time(simulation), s.particles, s.density_error_mean, s.density_error_max, s.density_mean,
-            s.kinetic_energy);
-    fprintf(writer->stream, "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,", s.potential_energy, s.momentum[0],
-            s.momentum[1], s.momentum[2], s.centre_of_mass[0], s.centre_of_mass[1], s.centre_of_mass[2],
-            s.bounds_min[1], s.bounds_max[1]);
     const MoteWatch watch = mote_world_watch(mote_simulation_world(simulation));
-    fprintf(writer->stream, "%.9g,%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%" PRIu32 ",%" PRIu32 "\n", s.neighbours_mean,
-            s.removed, mote_simulation_emitted(simulation), watch.energy, watch.gained, watch.escaped, watch.squeezed);
+    const double densities[] = {s.density_error_mean, s.density_error_max, s.density_mean};
+    const double energies[] = {s.mass, s.kinetic_energy, s.potential_energy};
+    const double watched[] = {watch.energy, watch.gained, watch.escaped, watch.squeezed};
+    const bool some = s.particles > 0;
+    fprintf(stream, "%" PRIu64 ",%.9g,%" PRIu32, mote_simulation_frame(simulation), mote_simulation_time(simulation),
+            s.particles);
+    put_values(stream, s.liquid_particles > 0, densities, 3);
+    put_values(stream, true, energies, 3);
+    put_values(stream, true, s.momentum, 3);
+    put_values(stream, true, s.angular_momentum, 3);
+    put_values(stream, s.mass > 0.0, s.centre_of_mass, 3);
+    put_values(stream, some, s.bounds_min, 3);
+    put_values(stream, some, s.bounds_max, 3);
+    put_values(stream, s.measured, &s.neighbours_mean, 1);
+    fprintf(stream, ",%" PRIu64 ",%" PRIu64, s.removed, mote_simulation_emitted(simulation));
+    put_values(stream, stepped, watched, 4);
+    fputc('\n', stream);
     return file_writer_check(writer); // a full disk ends the run now, not after hours
 }
 
@@ -148,6 +171,12 @@ MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation
 static json_t *number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+// null where it was not measured.
+static json_t *density_number(const MoteStatistics *s, double value)
+{
+    return s->liquid_particles > 0 ? number(value) : json_null();
 }
 
 // The texts of all warnings so far.
@@ -180,27 +209,28 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
     snprintf(hash_text, sizeof hash_text, "%016" PRIx64, hash);
     // "o" takes over each value's reference; "s" copies, and fails on text that is not UTF-8, as a path may be.
     json_t *path = json_string(report->scene_path);
-    *out = json_pack(
-        "{s:o, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:[o, o, o], s:s, s:o, s:I}", //
-        "scene", path != NULL ? path : json_string("(not UTF-8)"),                                                 //
-        "backend", mote_world_backend(world),                                                                      //
-        "interrupted", report->interrupted,                                                                        //
-        "first_frame", (json_int_t)report->first_frame,                                                            //
-        "frames", (json_int_t)mote_simulation_frame(simulation),                                                   //
-        "steps", (json_int_t)s.steps,                                                                              //
-        "seconds", number(report->seconds),                                                                        //
-        "simulated_seconds", number(mote_simulation_time(simulation)),                                             //
-        "particles", (json_int_t)s.particles,                                                                      //
-        "emitted", (json_int_t)mote_simulation_emitted(simulation),                                                //
-        "removed", (json_int_t)s.removed,                                                                          //
-        "escaped", (json_int_t)mote_simulation_escaped(simulation),                                                //
-        "density_error_mean", number(s.density_error_mean),                                                        //
-        "density_error_max", number(s.density_error_max),                                                          //
-        "kinetic_energy", number(s.kinetic_energy),                                                                //
-        "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]),                           //
-        "state_hash", hash_text,                                                                                   //
-        "warnings", list_warnings(simulation),                                                                     //
-        "memory_bytes", (json_int_t)s.memory_bytes);
+    *out = json_pack("{s:o, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:[o, o, o], "
+                     "s:s, s:o, s:I}",                                                                //
+                     "scene", path != NULL ? path : json_string("(not UTF-8)"),                       //
+                     "backend", mote_world_backend(world),                                            //
+                     "interrupted", report->interrupted,                                              //
+                     "first_frame", (json_int_t)report->first_frame,                                  //
+                     "frames", (json_int_t)mote_simulation_frame(simulation),                         //
+                     "steps", (json_int_t)s.steps,                                                    //
+                     "seconds", number(report->seconds),                                              //
+                     "simulated_seconds", number(mote_simulation_time(simulation)),                   //
+                     "particles", (json_int_t)s.particles,                                            //
+                     "emitted", (json_int_t)mote_simulation_emitted(simulation),                      //
+                     "removed", (json_int_t)s.removed,                                                //
+                     "escaped", (json_int_t)mote_simulation_escaped(simulation),                      //
+                     "density_error_mean", density_number(&s, s.density_error_mean),                  //
+                     "density_error_max", density_number(&s, s.density_error_max),                    //
+                     "kinetic_energy", number(s.kinetic_energy),                                      //
+                     "potential_energy", number(s.potential_energy),                                  //
+                     "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]), //
+                     "state_hash", hash_text,                                                         //
+                     "warnings", list_warnings(simulation),                                           //
+                     "memory_bytes", (json_int_t)s.memory_bytes);
     return MOTE_OK;
 }
 

@@ -17,9 +17,11 @@ MoteResult outputs_export_frame(MoteSimulation *simulation, const char *folder, 
 // earlier parts of a resumed run included.
 MoteResult outputs_write_collection(MoteSimulation *simulation, const char *folder, uint32_t every);
 
-// One row a frame; the file appears when it is committed.
+// One row a frame; the file appears when it is committed. A value that is not known is empty: without a step in this
+// run
+// (`stepped`), what steps watch; densities where there is no liquid.
 MoteResult outputs_statistics_open(FileWriter *writer, const char *path);
-MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation);
+MoteResult outputs_statistics_row(FileWriter *writer, MoteSimulation *simulation, bool stepped);
 
 // What a run was, beside what its simulation knows.
 typedef struct RunReport {

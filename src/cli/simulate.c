@@ -31,7 +31,7 @@ typedef struct Settings {
     uint32_t device; // Vulkan
     bool device_given;
     uint32_t frames, formats, every;
-    bool frames_given, formats_given, every_given, quiet, strict;
+    bool frames_given, formats_given, every_given, forces, quiet, strict;
     bool on_stdout; // something that was asked for goes there, and words do not
     const char *folder, *summary, *statistics, *save_state, *resume;
 } Settings;
@@ -78,11 +78,15 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "its "
          "description, which was not tried in Houdini",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
+        {"forces", OPTION_FLAG, &s->forces, NULL,
+         "Exports also have the force of each kind of constraint on each particle in the last step (N): force_density, "
+         "force_colliders, ...; not at the first frame",
+         NULL, 0, 0, NULL},
         {"summary", OPTION_TEXT, &s->summary, "FILE",
          "Write a JSON object about the run when it ends; - is standard output, here and for --statistics", NULL, 0, 0,
          NULL},
-        {"statistics", OPTION_TEXT, &s->statistics, "FILE", "Write density, energy, momentum, ... of each frame as CSV",
-         NULL, 0, 0, NULL},
+        {"statistics", OPTION_TEXT, &s->statistics, "FILE",
+         "Write density, energy, momentum, ... of each frame as CSV; what is not known is empty", NULL, 0, 0, NULL},
         {"save-state", OPTION_TEXT, &s->save_state, "FILE",
          "Save the state when the run ends, to be resumed or drawn; a name with {frame} in it, as in "
          "states/{frame}.state, keeps one file a frame, the initial one included",
@@ -115,6 +119,9 @@ static int check_settings(Settings *s)
     }
     if (s->formats_given && s->folder == NULL) {
         return usage_error(usage.command, "--format needs --out DIR");
+    }
+    if (s->forces && s->folder == NULL) {
+        return usage_error(usage.command, "--forces needs --out DIR");
     }
     if (s->every_given && s->save_state == NULL && s->folder == NULL) {
         return usage_error(usage.command,
@@ -236,7 +243,7 @@ static MoteResult write_frame(Run *run)
         result = result == MOTE_OK ? mote_simulation_export_wet_maps(run->simulation, s->folder) : result;
     }
     if (result == MOTE_OK && s->statistics != NULL) {
-        result = outputs_statistics_row(&run->statistics, run->simulation);
+        result = outputs_statistics_row(&run->statistics, run->simulation, frame > run->first_frame);
     }
     if (result == MOTE_OK && s->save_state != NULL && s->every_given && frame % s->every == 0 &&
         (frame > run->first_frame || is_frame_pattern(s->save_state))) {
@@ -249,6 +256,9 @@ static MoteResult run_frames(Run *run)
 {
     char note[64];
     MoteResult result = write_frame(run);
+    if (result == MOTE_OK && run->settings->forces) { // only now: no step has recorded the first frame's
+        result = mote_world_record_forces(mote_simulation_world(run->simulation), true);
+    }
     while (result == MOTE_OK && stop_signal() == 0 && mote_simulation_frame(run->simulation) < run->last_frame) {
         result = advance_or_stop(run->simulation);
         if (result == MOTE_OK) {

@@ -109,13 +109,35 @@ static void memory_free(ExportMemory *memory)
     }
 }
 
+// The forces that the world records, behind its channels: 3 of the 4 floats that each particle has.
+static MoteResult read_forces(MoteWorld *world, ExportTable *table, ExportMemory *memory)
+{
+    const size_t particles = mote_world_particle_count(world);
+    for (uint32_t kind = 0; kind < MOTE_FORCE_COUNT && mote_world_records_forces(world); kind++) {
+        const uint32_t channel = table->attribute_count - EXPORT_CHANNEL;
+        const char *name = mote_force_name((MoteForceKind)kind);
+        snprintf(table->channel_names[channel], sizeof table->channel_names[channel], "%s", name);
+        float *values = malloc((particles + 1) * 4 * sizeof *values);
+        memory->channels[channel] = values;
+        if (values == NULL) {
+            return mote_fail(MOTE_ERROR_MEMORY, "no memory for %s", name);
+        }
+        const MoteResult result = mote_world_read_forces(world, (MoteForceKind)kind, values);
+        if (result != MOTE_OK) {
+            return result;
+        }
+        table->attributes[table->attribute_count++] = (ExportAttribute){.components = 3, .stride = 4, .values = values};
+    }
+    return MOTE_OK;
+}
+
 static MoteResult read_channels(MoteWorld *world, ExportTable *table, ExportMemory *memory)
 {
     const uint32_t channels = mote_world_channel_count(world);
     const size_t particles = mote_world_particle_count(world);
-    if (channels > EXPORT_CHANNEL_LIMIT) {
+    if (channels + MOTE_FORCE_COUNT > EXPORT_CHANNEL_LIMIT) {
         return mote_fail(MOTE_ERROR_INPUT, "the world has %u channels, expected at most %d", channels,
-                         EXPORT_CHANNEL_LIMIT);
+                         EXPORT_CHANNEL_LIMIT - MOTE_FORCE_COUNT);
     }
     for (uint32_t i = 0; i < channels; i++) {
         uint32_t components;
@@ -133,7 +155,7 @@ static MoteResult read_channels(MoteWorld *world, ExportTable *table, ExportMemo
             (ExportAttribute){.components = components, .stride = components, .values = memory->channels[i]};
     }
     table->attribute_count = EXPORT_CHANNEL + channels;
-    return MOTE_OK;
+    return read_forces(world, table, memory);
 }
 
 static MoteResult read_table(MoteWorld *world, ExportTable *table, ExportMemory *memory)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // render_view.c - gives a renderer access to the world's arrays in place, with neighbour lists even before the first
-// step.
+// step. Statistics use these lists, too.
 #include "solver/world.h"
 
 #include "base/error.h"
@@ -67,7 +67,7 @@ static void rename_lists(MoteWorld *world, uint *values, const uint *order, uint
     functions->upload(world->backend, values, own, count * sizeof *own);
 }
 
-static MoteResult find_neighbours_aside(MoteWorld *world)
+MoteResult world_find_neighbours_aside(MoteWorld *world)
 {
     const BackendFunctions *functions = world->backend->functions;
     SolverData *view = &world->view;
@@ -192,7 +192,7 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
         (float)((double)settings->spacing * settings->smoothing_radius_ratio); // as world_set_parameters
     MoteResult result = MOTE_OK;
     if (!world->lists_are_current || view->smoothing_radius != smoothing_radius) {
-        result = find_neighbours_aside(world);
+        result = world_find_neighbours_aside(world);
     }
     const uint32_t count = view->particle_count;
     if (result == MOTE_OK && count > 0 && !world->corners_are_current) {

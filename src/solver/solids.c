@@ -158,6 +158,11 @@ MoteResult mote_world_record_forces(MoteWorld *world, bool on)
     return MOTE_OK;
 }
 
+bool mote_world_records_forces(const MoteWorld *world)
+{
+    return world->recording_forces;
+}
+
 const char *mote_force_name(MoteForceKind kind)
 {
     static const char *const names[MOTE_FORCE_COUNT] = {

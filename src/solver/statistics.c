@@ -9,6 +9,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+// Finds neighbours where no step has left any: at the start, after a state was loaded or particles were added.
+// *measurable is false if the lists have pairs that the solver leaves out, or nothing has a density.
+static MoteResult prepare_lists(MoteWorld *world, bool *measurable)
+{
+    MoteResult result = MOTE_OK;
+    if (!world->lists_are_current && world->tally.has_fluid && !world->ignoring) {
+        result = world_find_neighbours_aside(world);
+    }
+    *measurable = result == MOTE_OK && world->lists_are_current && (world->view.ignoring != 0u) == world->ignoring;
+    return result;
+}
+
 // Densities at the current positions, over rest density; of the last step's neighbours.
 static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, MoteStatistics *out)
 {
@@ -28,23 +40,23 @@ static MoteResult add_densities(MoteWorld *world, const MoteParticleView *host, 
     world_measure_densities(world);
     functions->download(world->backend, densities, world->view.densities, n * sizeof *densities);
     functions->download(world->backend, neighbours, world->view.neighbour_counts, n * sizeof *neighbours);
-    uint32_t fluid = 0;
     for (uint32_t i = 0; i < n; i++) {
         out->neighbours_mean += neighbours[i];
         out->neighbours_max = neighbours[i] > out->neighbours_max ? neighbours[i] : out->neighbours_max;
         if (has_density(host->phases[i])) {
             const double error = fmax(densities[i] - 1.0, 0.0);
-            fluid++;
+            out->liquid_particles++;
             out->density_mean += densities[i];
             out->density_error_mean += error;
             out->density_error_max = fmax(out->density_error_max, error);
         }
     }
     out->neighbours_mean /= n;
-    if (fluid > 0) {
-        out->density_mean /= fluid;
-        out->density_error_mean /= fluid;
+    if (out->liquid_particles > 0) {
+        out->density_mean /= out->liquid_particles;
+        out->density_error_mean /= out->liquid_particles;
     }
+    out->measured = true;
     free(densities);
     free(neighbours);
     return world_check_backend(world);
@@ -100,7 +112,12 @@ MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
     for (int axis = 0; axis < 3 && out->mass > 0.0; axis++) {
         out->centre_of_mass[axis] /= out->mass;
     }
-    result = world->lists_are_current ? add_densities(world, &host, out) : MOTE_OK;
+    bool measurable = false;
+    result = prepare_lists(world, &measurable);
+    if (measurable) {
+        result = add_densities(world, &host, out);
+    }
+    out->memory_bytes = world->memory_bytes; // the search may have taken some
     particle_copy_free(&host);
     return result;
 }

@@ -368,6 +368,9 @@ MoteResult world_build_cells(MoteWorld *world);
 MoteResult world_build_lists(MoteWorld *world);
 // Both, and where members of bodies are. neighbours.c
 MoteResult world_find_neighbours(MoteWorld *world);
+// Neighbour lists of the present positions between two steps. Changes no bit of later steps. Materials that ignore each
+// other are neighbours in these lists. render_view.c
+MoteResult world_find_neighbours_aside(MoteWorld *world);
 // Computes the bounding box of the present positions, in `corners`. render_view.c
 void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`. parameters.c
