@@ -559,6 +559,7 @@ static void test_scenes_are_valid(void **state)
     assert_true(for_each_scene(MOTE_SOURCE_DIR "/scenes", check_valid) >= 7);
     assert_true(for_each_scene(MOTE_SOURCE_DIR "/scenes/small", check_valid) >= 7);
     assert_true(for_each_scene(MOTE_SOURCE_DIR "/scenes/bench", check_valid) >= 2);
+    assert_true(for_each_scene(MOTE_SOURCE_DIR "/scenes/validation", check_valid) >= 6);
 }
 
 static void check_malformed(const char *path)
