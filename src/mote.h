@@ -75,7 +75,7 @@ typedef enum MoteDensityMode {
 } MoteDensityMode;
 
 typedef enum MoteContactAveraging {
-    MOTE_CONTACTS_LOCAL,  // each particle's correction is divided by its number of contacts (UPP eq. 12)
+    MOTE_CONTACTS_LOCAL,  // a particle's mass is split among its contacts
     MOTE_CONTACTS_GLOBAL, // the sum of corrections times contact_relaxation, whatever their number
 } MoteContactAveraging;
 

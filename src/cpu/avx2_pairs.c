@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// avx2_pairs.c - AVX2 forms of solve_pairs and count_contacts. Eight neighbours at a time are tested for their distance
-// and phase. Grains of one group, which sand consists of, are then solved eight at a time; any other contact goes
-// through the portable functions, in the portable order.
+// avx2_pairs.c - AVX2 forms of solve_pairs, count_contacts and split_particle_masses. Eight neighbours at a time are
+// tested for their distance and phase. Grains of one group, which sand consists of, are then solved eight at a time;
+// any other contact goes through the portable functions, in the portable order.
 #if defined(__x86_64__)
 #include "cpu/avx2_kernels.h"
 #include "kernels/kernels.h"
@@ -63,6 +63,7 @@ static inline __m256 stack_powers(const SolverData *view, vec4x8 p)
 
 // What all contacts of grain i have in common.
 typedef struct Grain {
+    const vec4 *starts; // as contact_starts; in stabilization no mass is split
     vec4 here, start;
     float reach;   // m
     float power;   // of the stack's height
@@ -106,13 +107,15 @@ static inline void add_grains(const SolverData *view, const Grain *grain, const 
     const __m256 nx = _mm256_mul_ps(dx, inverse), ny = _mm256_mul_ps(dy, inverse), nz = _mm256_mul_ps(dz, inverse);
     const __m256 depth = _mm256_sub_ps(reach, distance);
     // Of two factors of stacks only the ratio counts.
-    const __m256 own = _mm256_set1_ps(grain->here.w);
-    __m256 other = there.w;
+    const vec4x8 start = load_vec4x8(grain->starts, list);
+    __m256 other = start.w; // inverse effective masses
     if (grain->scaled) {
         const __m256 higher = _mm256_sub_ps(stack_powers(view, there), _mm256_set1_ps(grain->power));
         other = _mm256_mul_ps(other, exponential_x8(higher));
     }
-    const __m256 share = _mm256_and_ps(touching, _mm256_div_ps(own, _mm256_max_ps(_mm256_add_ps(own, other), tiny)));
+    const __m256 resistance = _mm256_add_ps(_mm256_set1_ps(grain->start.w), other);
+    const __m256 share =
+        _mm256_and_ps(touching, _mm256_div_ps(_mm256_set1_ps(grain->here.w), _mm256_max_ps(resistance, tiny)));
     const __m256 push = _mm256_mul_ps(depth, share);
     sums->x = _mm256_fmadd_ps(nx, push, sums->x);
     sums->y = _mm256_fmadd_ps(ny, push, sums->y);
@@ -121,7 +124,6 @@ static inline void add_grains(const SolverData *view, const Grain *grain, const 
     if (!grain->rubs) {
         return;
     }
-    const vec4x8 start = load_vec4x8(view->positions, list);
     const float mx = grain->here.x - grain->start.x, my = grain->here.y - grain->start.y,
                 mz = grain->here.z - grain->start.z;
     const __m256 rx = _mm256_sub_ps(_mm256_set1_ps(mx), _mm256_sub_ps(there.x, start.x));
@@ -158,6 +160,7 @@ static Grain grains_of(const SolverData *view, uint phase)
         .phase = phase,
         .pair = pair_material(view, phase, phase),
         .scaled = view->stack_scaling > 0.0f,
+        .starts = view->stabilizing != 0u ? view->contact_points : view->contact_starts,
     };
     grain.rubs = view->stabilizing == 0u && view->velocity_friction == 0u && has_friction(grain.pair);
     return grain;
@@ -218,7 +221,7 @@ void avx2_solve_pairs(const SolverData *view, uint begin, uint end)
                 grain = grains_of(view, phase);
             }
             grain.here = here;
-            grain.start = view->positions[i];
+            grain.start = grain.starts[i];
             grain.power = stack_power(view, here);
             sum = correct_grain(view, i, &grain, list, count);
         } else {
@@ -233,6 +236,49 @@ void avx2_solve_pairs(const SolverData *view, uint begin, uint end)
             }
         }
         apply_corrections(view, i, here, cluster, sum);
+    }
+}
+
+// How many of a grain's neighbours, which are like it, it touches. Padding is the grain itself, and always near.
+static inline uint count_grains(const SolverData *view, vec4 here, const uint *list, uint count)
+{
+    const __m256 squared_reach = _mm256_set1_ps(view->contact_distance * view->contact_distance);
+    uint near = 0, listed = 0;
+    for (; listed < count; listed += 8) {
+        const __m256 squared = squared_distances(view->predicted, here, list + listed);
+        near += (uint)__builtin_popcount((uint)_mm256_movemask_ps(_mm256_cmp_ps(squared, squared_reach, _CMP_LT_OQ)));
+    }
+    return near - (listed - count);
+}
+
+static inline uint count_touching(const SolverData *view, uint i, vec4 here, const uint *list, uint count, float reach)
+{
+    const __m256 squared_reach = _mm256_set1_ps(reach * reach);
+    uint contacts = 0;
+    for (uint k = 0; k < count; k += 8) {
+        const __m256 squared = squared_distances(view->predicted, here, list + k);
+        for (int left = near_and_touching(view, i, view->phases[i], list + k, squared, squared_reach); left != 0;
+             left &= left - 1) {
+            const uint j = list[k + (uint)__builtin_ctz((unsigned)left)];
+            contacts += shares_masses(view, i, j, here, view->predicted[j]) ? 1u : 0u;
+        }
+    }
+    return contacts;
+}
+
+void avx2_split_particle_masses(const SolverData *view, uint begin, uint end)
+{
+    const float reach = longest_reach(view);
+    const bool plain = view->member_count == 0u && view->adhesion_range <= 0.0f;
+    const bool uniform = plain && begin < end && one_phase(view);
+    for (uint i = begin; i < end; i++) {
+        const vec4 here = view->predicted[i];
+        const uint phase = view->phases[i];
+        const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
+        const uint count = splits_mass(view, i) ? view->neighbour_counts[i] : 0u;
+        const bool alike = plain && has_trait(phase, TRAIT_SELF) && (uniform || all_alike(view, phase, list, count));
+        store_split_mass(
+            view, i, alike ? count_grains(view, here, list, count) : count_touching(view, i, here, list, count, reach));
     }
 }
 

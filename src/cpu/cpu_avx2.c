@@ -25,6 +25,7 @@ static RangeFunction *const avx2_kernels[KERNEL_COUNT] = {
     [KERNEL_ID_measure_density] = avx2_measure_density,
     [KERNEL_ID_solve_pairs] = avx2_solve_pairs,
     [KERNEL_ID_count_contacts] = avx2_count_contacts,
+    [KERNEL_ID_split_particle_masses] = avx2_split_particle_masses,
     [KERNEL_ID_predict] = avx2_predict,
     [KERNEL_ID_assign_keys] = avx2_assign_keys,
     [KERNEL_ID_update_velocity] = avx2_update_velocity,

@@ -299,6 +299,9 @@ static void predict_bodies(MoteWorld *world)
     } else if (view->has_solids != 0u && (world->recording_forces || world->settings.iterations == 0)) {
         LAUNCH(world, clear_corrections); // looked at before the first contacts are solved
     }
+    if (view->has_solids != 0u) {
+        LAUNCH(world, split_particle_masses);
+    }
     if (world->recording_forces) {
         LAUNCH(world, clear_forces);
     }

@@ -175,8 +175,8 @@ FUNCTION vec4 pair_contact(VIEW_COMMA uint i, uint j, vec3 offset, float reach)
 // How far a particle moved in the step against another, along neither `normal` (UPP eq. 23).
 FUNCTION vec3 pair_sliding(VIEW_COMMA uint i, uint j, vec3 here, vec3 there, vec3 normal)
 {
-    const vec3 own = v3_sub(here, v3_from_v4(LOAD(positions, i)));
-    const vec3 other = v3_sub(there, v3_from_v4(LOAD(positions, j)));
+    const vec3 own = v3_sub(here, v3_from_v4(LOAD(contact_starts, i)));
+    const vec3 other = v3_sub(there, v3_from_v4(LOAD(contact_starts, j)));
     return tangential(v3_sub(own, other), normal);
 }
 
@@ -266,8 +266,10 @@ FUNCTION void apply_corrections(VIEW_COMMA uint i, vec4 here, uint cluster, vec4
         add_correction(VIEW_HERE_COMMA i, delta, sum.w);
         delta = v3(0.0f, 0.0f, 0.0f);
     } else {
-        const float share = PARAMETER(contacts_global) != 0u ? 1.0f : 1.0f / max_f32(sum.w, 1.0f);
-        delta = v3_scale(delta, share);                     // UPP eq. 12 and 13
+        if (PARAMETER(stabilizing) != 0u && PARAMETER(contacts_global) == 0u) {
+            // UPP eq. 12: no velocity follows from it, so partners may divide by different numbers.
+            delta = v3_scale(delta, 1.0f / max_f32(sum.w, 1.0f));
+        }
         STORE(corrections, i, v4(0.0f, 0.0f, 0.0f, sum.w)); // only what touches something may sleep
     }
     STORE(corrected_positions, i, v4_from_v3(v3_add(v3_from_v4(here), delta), here.w));

@@ -118,7 +118,7 @@ KERNEL(bounce_pairs)
             change = v3_add_scaled(change, tangential(leaving, normal), -velocity_friction_share(pair) * share);
         }
     }
-    if (cluster == NONE) { // bounce_clusters sums up those of a rigid body
+    if (cluster == NONE && PARAMETER(contacts_global) != 0u) { // else masses are split, as those of bodies are
         change = v3_scale(change, 1.0f / max_f32(contacts, 1.0f));
     }
     STORE(velocity_changes, i, v4_from_v3(change, 0.0f));

@@ -190,7 +190,8 @@ FUNCTION float stack_factor(VIEW_COMMA uint i, vec3 position)
 }
 
 // The response of a particle to a contact along `normal`: its inverse mass, and the inverse effective mass that divides
-// the contact's multiplier. The two differ only for particles of rigid bodies.
+// the contact's multiplier. The latter is that of a share of the mass: of the particle's in the iterations, of the
+// body's for particles of rigid bodies. Both partners divide by the same sum, so momentum is conserved.
 STRUCT(ContactResponse)
 {
     float inverse_mass;
@@ -200,6 +201,9 @@ STRUCT(ContactResponse)
 FUNCTION ContactResponse contact_response(VIEW_COMMA uint i, uint cluster, vec4 particle, vec3 normal)
 {
     ContactResponse response = {particle.w, particle.w};
+    if (PARAMETER(stabilizing) == 0u) {
+        response.inverse_effective_mass = LOAD(contact_starts, i).w;
+    }
     vec3 reference = v3_from_v4(particle);
     if (cluster != NONE) {
         const Cluster body = LOAD(clusters, cluster);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
-// mass_splitting.h - the number of contacts among which a rigid body's mass is split.
+// mass_splitting.h - the number of contacts among which the mass of a particle or of a rigid body is split.
 //
 // All contacts of an iteration are solved in parallel, independently of each other, so each may use only a share of the
-// body's mass (Tonge et al. 2012, "Mass Splitting for Jitter-Free Parallel Rigid Body Simulation"). Tonge et al. give
-// each of n contacts the share 1 / n. That is needed if all act in the same direction. But a body in a pile has
-// contacts on all sides, and orthogonal contacts do not add up. Let u be the contacts' unit directions in the body's
-// six degrees of freedom, in the metric of its inverse mass. An iteration does not overshoot if the mass is split by
-// the largest eigenvalue of the sum of u u^T: n if all directions agree, down to n / 6 in a pile, which converges
-// faster by this factor.
+// mass (Tonge et al. 2012, "Mass Splitting for Jitter-Free Parallel Rigid Body Simulation"). Tonge et al. give each of
+// n contacts the share 1 / n, and so do particles here: a contact of two particles of inverse masses w moves them by
+// w_i d / (n_i w_i + n_j w_j) and w_j d / (n_i w_i + n_j w_j). UPP eq. 12 divides by n_i and n_j instead, and what one
+// of them loses is then not what the other one gains.
+//
+// A share of 1 / n is needed if all contacts act in the same direction. But a rigid body in a pile has contacts on all
+// sides, and orthogonal contacts do not add up. Let u be the contacts' unit directions in the body's six degrees of
+// freedom, in the metric of its inverse mass. An iteration does not overshoot if the mass is split by the largest
+// eigenvalue of the sum of u u^T: n if all directions agree, down to n / 6 in a pile, which converges faster by this
+// factor.
 #ifndef MOTE_KERNELS_MASS_SPLITTING_H
 #define MOTE_KERNELS_MASS_SPLITTING_H
 
@@ -76,6 +80,55 @@ KERNEL(count_contacts)
         }
     }
     store_contact_matrix(VIEW_HERE_COMMA i, contact_matrix);
+}
+
+// ---- Particles ---------------------------------------------------------------------------------------------
+
+// Whether the masses of i and j have to be split for their contact.
+FUNCTION bool shares_masses(VIEW_COMMA uint i, uint j, vec4 here, vec4 there)
+{
+    const uint phase = LOAD(phases, i);
+    const uint other_phase = LOAD(phases, j);
+    if (!can_touch(phase, other_phase)) {
+        return false;
+    }
+    const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+    const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, pair_reach(VIEW_HERE_COMMA phase, other_phase));
+    return contact.w > 0.0f || (contact.w > -PARAMETER(adhesion_range) &&
+                                pair_material(VIEW_HERE_COMMA phase, other_phase).adhesion > 0.0f);
+}
+
+// Whether contacts of particle i are counted. Of a rigid body the whole mass is split, and global averaging splits
+// none.
+FUNCTION bool splits_mass(VIEW_COMMA uint i)
+{
+    return PARAMETER(contacts_global) == 0u && rigid_cluster_of(VIEW_HERE_COMMA i) == NONE;
+}
+
+FUNCTION void store_split_mass(VIEW_COMMA uint i, uint contacts)
+{
+    const vec4 start = LOAD(positions, i);
+    STORE(contact_starts, i, v4_from_v3(v3_from_v4(start), start.w * max_f32(F32(contacts), 1.0f)));
+}
+
+// Splits the masses of particles among the contacts that they have before the iterations. Counting anew in each of them
+// changed neither piles nor towers.
+KERNEL(split_particle_masses)
+{
+    const vec4 here = LOAD(predicted, i);
+    const uint count = splits_mass(VIEW_HERE_COMMA i) ? LOAD(neighbour_counts, i) : 0u;
+    const uint start = LOAD(neighbour_starts, i);
+    const float reach = longest_reach(VIEW_HERE);
+    uint contacts = 0u;
+    for (uint k = 0u; k < count; k++) {
+        const uint j = LOAD(neighbours, neighbour_slot(start, k));
+        const vec4 there = LOAD(predicted, j);
+        const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
+        if (v3_dot(offset, offset) < reach * reach && shares_masses(VIEW_HERE_COMMA i, j, here, there)) {
+            contacts++;
+        }
+    }
+    store_split_mass(VIEW_HERE_COMMA i, contacts);
 }
 
 // ---- Matrices ----------------------------------------------------------------------------------------------
