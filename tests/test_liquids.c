@@ -125,22 +125,32 @@ static void each_liquid_has_its_viscosity(void **state)
 
 // ---- Pairs ----
 
-// Two particles of two liquids side by side; what a step changes of the velocity of each.
+// Two particles side by side; what a step changes of the velocity of each. A liquid and a solid by themselves are a
+// world of one liquid, so they have another liquid far away, unless neither states anything.
 typedef struct Pair {
     float viscosities[2], pressures[2], densities[2];
     uint32_t kinds[2];
 } Pair;
 
+static bool is_liquid(uint32_t kind)
+{
+    return kind == MOTE_KIND_LIQUID;
+}
+
 static void step_pair(const TestBackend *backend, const MoteSettings *settings, const Pair *pair, double change[2][3])
 {
     MoteWorld *world = make_world(backend, settings);
-    MoteMaterial materials[2] = {mote_default_material(), mote_default_material()};
-    const MoteVec3 velocities[2] = {{0, 1, 0}, {0, 0, 0}};
+    MoteMaterial materials[3] = {mote_default_material(), mote_default_material(), mote_default_material()};
+    const MoteVec3 velocities[2] = {{0, 1, 0}, {0, 0, 0}}, far = {100.0f * settings->spacing, 0, 0};
+    bool states = false;
     for (int k = 0; k < 2; k++) {
         materials[k].viscosity = pair->viscosities[k];
         materials[k].artificial_pressure = pair->pressures[k];
+        states = states || pair->viscosities[k] >= 0.0f || pair->pressures[k] >= 0.0f;
     }
-    expect_ok(mote_world_set_materials(world, materials, 2));
+    const bool beside = states && !(is_liquid(pair->kinds[0]) && is_liquid(pair->kinds[1]));
+    materials[2].viscosity = beside ? 0.4f : -1.0f;
+    expect_ok(mote_world_set_materials(world, materials, 3));
     for (uint32_t k = 0; k < 2; k++) {
         const MoteVec3 position = {(float)k * 0.8f * settings->spacing, 0, 0};
         const MoteParticles one = {.count = 1,
@@ -150,10 +160,17 @@ static void step_pair(const TestBackend *backend, const MoteSettings *settings, 
                                    .phase = MOTE_PHASE(pair->kinds[k], k)};
         expect_ok(mote_world_add_particles(world, &one, NULL));
     }
+    if (beside) {
+        add_liquid(world, &far, NULL, 1, 1000.0f, 2);
+    }
     run_steps(world, 1, 1e-3f);
+    assert_int_equal(world->view.liquids_differ, states);
     const MoteParticleView view = read_view(world);
-    assert_int_equal(view.count, 2);
-    for (uint32_t i = 0; i < 2; i++) {
+    assert_int_equal(view.count, beside ? 3 : 2);
+    for (uint32_t i = 0; i < view.count; i++) {
+        if (view.ids[i] >= 2) {
+            continue;
+        }
         const MoteVec3 v = velocities[view.ids[i]];
         const double before[3] = {(double)v.x, (double)v.y, (double)v.z};
         for (uint32_t a = 0; a < 3; a++) {
@@ -253,15 +270,20 @@ static void interfaces_keep_momentum(void **state)
 
 enum { DAM_X = 8, DAM_Y = 12, DAM_Z = 6, DAM = DAM_X * DAM_Y * DAM_Z };
 
-static void add_dam(MoteWorld *world, float x, uint32_t group)
+// It turns about an axis along z through its middle by `rate` in rad/s, and swells by half as much in each direction.
+static void add_dam(MoteWorld *world, float x, uint32_t group, float rate)
 {
-    MoteVec3 points[DAM];
+    MoteVec3 points[DAM], velocities[DAM];
     const float d = mote_world_settings(world).spacing;
     for (uint32_t i = 0; i < DAM; i++) {
-        points[i] = (MoteVec3){x + d * ((float)(i % DAM_X) + 0.5f), d * ((float)(i / DAM_X % DAM_Y) + 0.5f),
-                               d * ((float)(i / (DAM_X * DAM_Y)) + 0.5f)};
+        const float r[3] = {d * ((float)(i % DAM_X) + 0.5f), d * ((float)(i / DAM_X % DAM_Y) + 0.5f),
+                            d * ((float)(i / (DAM_X * DAM_Y)) + 0.5f)};
+        const float from[3] = {r[0] - 0.5f * d * DAM_X, r[1] - 0.5f * d * DAM_Y, r[2] - 0.5f * d * DAM_Z};
+        points[i] = (MoteVec3){x + r[0], r[1], r[2]};
+        velocities[i] =
+            (MoteVec3){rate * (0.5f * from[0] - from[1]), rate * (from[0] + 0.5f * from[1]), 0.5f * rate * from[2]};
     }
-    add_liquid(world, points, NULL, DAM, group == 0 ? 1400.0f : 1000.0f, group);
+    add_liquid(world, points, velocities, DAM, group == 0 ? 1400.0f : 1000.0f, group);
 }
 
 static MoteWorld *make_dams(const TestBackend *backend, bool honey, bool water)
@@ -278,10 +300,10 @@ static MoteWorld *make_dams(const TestBackend *backend, bool honey, bool water)
     const MoteCollider floor = still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
     expect_ok(mote_world_set_colliders(world, &floor, 1));
     if (honey) {
-        add_dam(world, 0.0f, 0);
+        add_dam(world, 0.0f, 0, 0.0f);
     }
     if (water) {
-        add_dam(world, 6.0f, 1);
+        add_dam(world, 6.0f, 1, 0.0f);
     }
     return world;
 }
@@ -342,14 +364,15 @@ static void dams_far_apart(void **state)
     mote_world_destroy(both);
 }
 
-// What a material states equals what the settings say: to the bit where there is one liquid, and nearly where kernels
-// look at each particle's own.
+// What a material states equals what the settings say: to the bit where there is one liquid, and where kernels look at
+// each particle's own, but for a hundredth of what it does to a dam that turns and swells.
 static void stated_by_material_or_settings(void **state)
 {
     const float values[4] = {0.3f, 8.0f, 0.2f, 0.15f};
+    const char *names[4] = {"viscosity", "vorticity", "max_tension", "artificial_pressure"};
     for (int parameter = 0; parameter < 4; parameter++) {
-        MoteWorld *worlds[3];
-        for (int w = 0; w < 3; w++) { // by the settings, by the material, and beside another liquid
+        MoteWorld *worlds[4];
+        for (int w = 0; w < 4; w++) { // by the settings, by the material, beside another liquid, not at all
             MoteSettings settings = mote_default_settings();
             settings.vorticity = 1.0f;
             MoteMaterial materials[2] = {mote_default_material(), mote_default_material()};
@@ -357,13 +380,15 @@ static void stated_by_material_or_settings(void **state)
                                     &settings.artificial_pressure};
             float *in_material[] = {&materials[0].viscosity, &materials[0].vorticity, &materials[0].max_tension,
                                     &materials[0].artificial_pressure};
-            *(w == 0 ? in_settings : in_material)[parameter] = values[parameter];
+            if (w < 3) {
+                *(w == 0 ? in_settings : in_material)[parameter] = values[parameter];
+            }
             worlds[w] = make_world(*state, &settings);
             expect_ok(mote_world_set_materials(worlds[w], materials, 2));
             const MoteCollider floor =
                 still_collider(MOTE_COLLIDER_PLANE, (MoteVec3){0, 0, 0}, (MoteVec3){0, 0, 0}, 0.0f);
             expect_ok(mote_world_set_colliders(worlds[w], &floor, 1));
-            add_dam(worlds[w], 0.0f, 0);
+            add_dam(worlds[w], 0.0f, 0, 8.0f);
             if (w == 2) {
                 const MoteVec3 far = {5, 0.5f, 0};
                 add_liquid(worlds[w], &far, NULL, 1, 1400.0f, 1);
@@ -371,9 +396,15 @@ static void stated_by_material_or_settings(void **state)
             run_steps(worlds[w], 12, DT);
         }
         assert_true(read_hash(worlds[0]) == read_hash(worlds[1]));
+        assert_int_equal(worlds[2]->view.liquids_differ, 1);
         double width;
-        assert_true(distance_between(worlds[2], worlds[0], 0, &width) < 1e-3);
-        for (int w = 0; w < 3; w++) {
+        const double effect = distance_between(worlds[3], worlds[0], 0, &width);
+        const double apart = distance_between(worlds[2], worlds[0], 0, &width);
+        print_message("%s moves particles by %.2g m; beside another liquid they are %.2g m away\n", names[parameter],
+                      effect, apart);
+        assert_true(effect > 1e-4);
+        assert_true(apart < 0.01 * effect);
+        for (int w = 0; w < 4; w++) {
             mote_world_destroy(worlds[w]);
         }
     }
