@@ -279,6 +279,40 @@ static void a_plank_hangs_on_four_ropes(void **state)
     mote_world_destroy(world);
 }
 
+// A rod that is pulled across at its end gives way as its mass and its inertia say: one iteration shortens a stiff link
+// by all that it is too long, the middle moves by the rod's share of that, and the rest is by turning.
+static void a_rod_turns_where_it_is_pulled(void **state)
+{
+    enum { PARTICLES = 7 };
+    MoteSettings settings = spring_settings();
+    settings.gravity = weightless;
+    settings.iterations = 1;
+    MoteWorld *world = make_world(*state, &settings);
+    const TestBox rod = {.nx = PARTICLES,
+                         .ny = 1,
+                         .nz = 1,
+                         .spacing = 0.1f,
+                         .rotation = {0, 0, 0, 1},
+                         .body = {.mass = 0.2f, .stiffness = 1.0f}};
+    add_box(world, &rod);
+    const double reach = 0.1 * (PARTICLES / 2), pull = 1e-3;
+    const uint32_t pin = add_point(world, (MoteVec3){(float)reach, 1, 0}, 0.0f);
+    MoteSpring link = between(world, pin, PARTICLES - 1, INFINITY);
+    link.rest_length = (float)(1.0 - pull);
+    add_spring(world, link);
+    double inertia = 0.0;
+    for (int i = 0; i < PARTICLES; i++) {
+        inertia += 0.2 * pow(0.1 * (i - PARTICLES / 2), 2);
+    }
+    run_steps(world, 1, 1.0f / 240.0f);
+    const double share = 1.0 / (1.0 + 0.2 * PARTICLES * reach * reach / inertia); // a quarter for a long rod
+    print_message("length %.6f, middle %.6f, expected %.6f\n", spring_state(world, 0).length,
+                  (double)body_state(world, 0).pose.position.y, share * pull);
+    expect_near(spring_state(world, 0).length, 1.0 - pull, 0.02 * pull, "length");
+    expect_near(body_state(world, 0).pose.position.y, share * pull, 0.02 * pull, "height of the middle");
+    mote_world_destroy(world);
+}
+
 static void a_spring_breaks_with_its_particle(void **state)
 {
     MoteSettings settings = spring_settings();
@@ -436,6 +470,7 @@ int main(void)
         ON_EVERY_BACKEND(ropes_only_pull),
         ON_CPU_AND_GPUS(a_rigid_body_hangs_and_swings_as_a_whole),
         ON_CPU_AND_GPUS(a_plank_hangs_on_four_ropes),
+        ON_CPU_AND_GPUS(a_rod_turns_where_it_is_pulled),
         ON_EVERY_BACKEND(a_spring_breaks_with_its_particle),
         ON_EVERY_BACKEND(elastic_energy_is_watched),
         ON_EVERY_BACKEND(runs_repeat_bit_for_bit),
