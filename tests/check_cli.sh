@@ -423,6 +423,7 @@ warns "it is a FIFO (fifo)"
 # (Python starts it, because a shell's background jobs ignore SIGINT.)
 python3 - "$mote" <<'PYTHON' || fail "the interruption"
 import glob, signal, subprocess, sys, time
+from timed_end import end_by
 arguments = "simulate drop.json --frames 1000000 --save-state stopped.state --summary stopped.json --statistics stopped.csv"
 process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
@@ -430,30 +431,28 @@ deadline = time.time() + 60
 while not glob.glob("stopped.csv.*") and time.time() < deadline:
     time.sleep(0.05)
 time.sleep(0.3)
-process.send_signal(signal.SIGINT)
-assert process.wait(60) == 130, process.returncode
+end_by(process, signal.SIGINT)
+assert process.returncode == 130, process.returncode
 PYTHON
 says "Interrupted at frame"
 has stopped.json 's["interrupted"] is True and s["frames"] < 1000000'
 [[ -s stopped.state && -s stopped.csv ]] || fail "state and statistics should be there after an interruption"
-# A hangup is an end like the others; a frame that takes long is dropped; a scene that is being made is, too.
+# A hangup is an end like the others; a frame that takes long is dropped, within 2 s; a scene that is being made is, too.
 python3 - "$mote" <<'PYTHON' || fail "the interruption of long frames"
-import json, signal, subprocess, sys, time
+import json, signal, subprocess, sys
+from timed_end import end_by, work_for
 long = "--set solver.substeps=1000 --set solver.iterations=200 --set solver.spacing=0.03 --threads 1 --backend cpu "
 long += "--statistics long.csv --save-state long.state --summary long.json"
-json.dump({"solver": {"spacing": 0.05}, "colliders": [{"shape": "mesh", "mesh": "shape:torus", "cell_size": 0.002}]},
+json.dump({"solver": {"spacing": 0.05}, "colliders": [{"shape": "mesh", "mesh": "shape:torus", "cell_size": 0.0019}]},
           open("large.json", "w"))
 for arguments, number in [("simulate drop.json " + long, 1), ("simulate drop.json " + long, 15),
-                          ("simulate large.json --backend cpu", 2)]:
+                          ("simulate drop.json " + long, 2), ("simulate large.json --backend cpu", 2)]:
     process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    time.sleep(2)
+    work_for(process, 2)
     assert process.poll() is None, arguments + ": was not long"
-    start = time.time()
-    process.send_signal(number)
-    assert process.wait(60) == 128 + number, process.returncode
-    seconds = time.time() - start
-    assert seconds < 5, "%s: %g s until it ended" % (arguments, seconds) # 0.1 s on a machine that does nothing else
+    end_by(process, number) # 0.1 s on a machine that does nothing else; 1 s while OpenVDB makes a field
+    assert process.returncode == 128 + number, process.returncode
 PYTHON
 has long.json 's["interrupted"] is True and s["frames"] == 0'
 (($(wc -l <long.csv) == 2)) || fail "the statistics of frame 0"

@@ -304,6 +304,7 @@ fi
 # ---- Interrupted (Python starts it, because a shell's background jobs ignore SIGINT)
 cat >interrupt.py <<'PYTHON'
 import glob, os, signal, subprocess, sys, time
+from timed_end import end_by
 pattern, wait = sys.argv[1], float(sys.argv[2])
 process = subprocess.Popen(sys.argv[3:], stdout=open("stdout", "w"), stderr=open("stderr", "w"),
                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
@@ -311,8 +312,8 @@ deadline = time.time() + 120
 while not glob.glob(pattern) and process.poll() is None and time.time() < deadline:
     time.sleep(0.02)
 time.sleep(wait)
-process.send_signal(signal.SIGINT)
-assert process.wait(120) == 130, process.returncode
+end_by(process, signal.SIGINT)
+assert process.returncode == 130, process.returncode
 PYTHON
 command=("$mote" render "$scene" --backend cpu --size 160x90 --frames ":100000")
 python3 interrupt.py 'stopped/frame_000003.png' 0.1 "${command[@]}" --out stopped --summary stopped.json ||

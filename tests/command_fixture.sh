@@ -7,6 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 checks=0
+export PYTHONPATH=$source_folder/tests PYTHONDONTWRITEBYTECODE=1 # timed_end.py
 
 fail() {
     echo "$(basename "$0"): $*" >&2

@@ -289,7 +289,7 @@ static MoteResult prepare(Run *run)
     }
     if (result == MOTE_OK) {
         const MoteBackendOptions backend = drawing_backend(&s->backend, run->renderer);
-        result = mote_simulation_create(run->scene, &backend, &run->simulation);
+        result = create_or_leave(run->scene, &backend, &run->simulation);
     }
     if (result == MOTE_OK && s->from == NULL) {
         run->warnings = (Warnings){.quiet = s->quiet, .strict = s->strict};

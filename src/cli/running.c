@@ -15,10 +15,14 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t caught;
+static volatile sig_atomic_t creating; // a simulation, in create_or_leave
 
 static void ask_to_stop(int signal_number)
 {
     caught = signal_number;
+    if (creating) {
+        alarm(1); // s
+    }
 }
 
 void catch_stop_signals(void)
@@ -71,6 +75,27 @@ static void leave_if_late(void)
         late.close(late.context);
         leave_program();
     }
+}
+
+static void leave_creation(int signal_number)
+{
+    (void)signal_number;
+    if (creating && caught != 0) { // a signal handler: neither stdio nor locks
+        static const char message[] = "mote: stopped before the scene was made, as was asked for\n";
+        const ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+        (void)written;
+        _exit(128 + (int)caught);
+    }
+}
+
+MoteResult create_or_leave(const MoteScene *scene, const MoteBackendOptions *backend, MoteSimulation **out)
+{
+    const struct sigaction action = {.sa_handler = leave_creation, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &action, NULL);
+    creating = 1;
+    const MoteResult result = mote_simulation_create(scene, backend, out);
+    creating = 0;
+    return result;
 }
 
 static bool is_asked_to_stop(void *context)

@@ -15,6 +15,9 @@ void stop_long_calls(bool stop);
 // open, as far as it can without the device, and the program ends there with status_of_run. NULL: the device is waited
 // for.
 void stop_late_calls(void (*close)(void *context), void *context);
+// mote_simulation_create, while no output is open. OpenVDB asks seldom whether to stop: if it is not done a second
+// after the signal, the program ends there with status_of_run.
+MoteResult create_or_leave(const MoteScene *scene, const MoteBackendOptions *backend, MoteSimulation **out);
 // Ends the program here and now, without waiting for other threads or devices.
 _Noreturn void leave_program(void);
 // The next frame. One that was stopped leaves the simulation at the last whole one.

@@ -204,7 +204,7 @@ static MoteResult prepare(Run *run)
     if (result == MOTE_OK) {
         const bool every_exports = s->every_given && s->save_state == NULL;
         run->export_every = every_exports ? s->every : SCENE_AT(&run->scene->values, output, 0)->every;
-        result = mote_simulation_create(run->scene, &s->backend, &run->simulation);
+        result = create_or_leave(run->scene, &s->backend, &run->simulation);
     }
     if (result == MOTE_OK) {
         result = resume(run);
