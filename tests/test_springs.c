@@ -190,6 +190,27 @@ static void a_chain_carries_what_hangs_below(void **state)
     mote_world_destroy(world);
 }
 
+// Links at one particle share its mass: each of four that pull alike removes its part of what they are too long, so
+// that one iteration removes all of it, and not four times as much.
+static void links_share_a_particle(void **state)
+{
+    MoteSettings settings = spring_settings();
+    settings.gravity = weightless;
+    settings.iterations = 1;
+    MoteWorld *world = make_world(*state, &settings);
+    const double pull = 1e-3;
+    const uint32_t weight = add_point(world, weightless, 1.0f);
+    for (uint32_t i = 0; i < 4; i++) {
+        const float height = 1.0f + 0.25f * (float)i;
+        MoteSpring link = between(world, add_point(world, (MoteVec3){0, height, 0}, 0.0f), weight, INFINITY);
+        link.rest_length = height - (float)pull;
+        add_spring(world, link);
+    }
+    run_steps(world, 1, 1.0f / 240.0f);
+    expect_near(state_of(world, weight).position.y, pull, 0.01 * pull, "height");
+    mote_world_destroy(world);
+}
+
 // A slack rope is not there; a tight one holds at its length.
 static void ropes_only_pull(void **state)
 {
@@ -469,6 +490,7 @@ int main(void)
         ON_CPU_AND_GPUS(a_chain_carries_what_hangs_below),
         ON_EVERY_BACKEND(ropes_only_pull),
         ON_CPU_AND_GPUS(a_rigid_body_hangs_and_swings_as_a_whole),
+        ON_CPU_AND_GPUS(links_share_a_particle),
         ON_CPU_AND_GPUS(a_plank_hangs_on_four_ropes),
         ON_CPU_AND_GPUS(a_rod_turns_where_it_is_pulled),
         ON_EVERY_BACKEND(a_spring_breaks_with_its_particle),
