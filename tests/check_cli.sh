@@ -423,10 +423,10 @@ warns "it is a FIFO (fifo)"
 # (Python starts it, because a shell's background jobs ignore SIGINT.)
 python3 - "$mote" <<'PYTHON' || fail "the interruption"
 import glob, signal, subprocess, sys, time
-from timed_end import end_by
+from timed_end import end_by, with_signals
 arguments = "simulate drop.json --frames 1000000 --save-state stopped.state --summary stopped.json --statistics stopped.csv"
 process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
-                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                           preexec_fn=with_signals)
 deadline = time.time() + 60
 while not glob.glob("stopped.csv.*") and time.time() < deadline:
     time.sleep(0.05)
@@ -440,7 +440,7 @@ has stopped.json 's["interrupted"] is True and s["frames"] < 1000000'
 # A hangup is an end like the others; a frame that takes long is dropped, within 2 s; a scene that is being made is, too.
 python3 - "$mote" <<'PYTHON' || fail "the interruption of long frames"
 import json, signal, subprocess, sys
-from timed_end import end_by, work_for
+from timed_end import end_by, with_signals, work_for
 long = "--set solver.substeps=1000 --set solver.iterations=200 --set solver.spacing=0.03 --threads 1 --backend cpu "
 long += "--statistics long.csv --save-state long.state --summary long.json"
 json.dump({"solver": {"spacing": 0.05}, "colliders": [{"shape": "mesh", "mesh": "shape:torus", "cell_size": 0.0019}]},
@@ -448,7 +448,7 @@ json.dump({"solver": {"spacing": 0.05}, "colliders": [{"shape": "mesh", "mesh": 
 for arguments, number in [("simulate drop.json " + long, 1), ("simulate drop.json " + long, 15),
                           ("simulate drop.json " + long, 2), ("simulate large.json --backend cpu", 2)]:
     process = subprocess.Popen([sys.argv[1]] + arguments.split(), stdout=open("stdout", "w"), stderr=open("stderr", "w"),
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                               preexec_fn=with_signals)
     work_for(process, 2)
     assert process.poll() is None, arguments + ": was not long"
     end_by(process, number) # 0.1 s on a machine that does nothing else; 1 s while OpenVDB makes a field

@@ -141,9 +141,9 @@ warns "the device was lost"
 # shell's background jobs ignore SIGINT.)
 cat >interrupt.py <<'PYTHON'
 import os, signal, subprocess, sys, time
-from timed_end import end_by
+from timed_end import end_by, with_signals
 process = subprocess.Popen(sys.argv[1:], stdout=open("stdout", "w"), stderr=subprocess.PIPE,
-                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                           preexec_fn=with_signals)
 words = b""
 while b"VK_LAYER_MOTE_faults: slow\n" not in words: # the layer's line
     more = os.read(process.stderr.fileno(), 4096)

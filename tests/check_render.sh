@@ -304,10 +304,10 @@ fi
 # ---- Interrupted (Python starts it, because a shell's background jobs ignore SIGINT)
 cat >interrupt.py <<'PYTHON'
 import glob, os, signal, subprocess, sys, time
-from timed_end import end_by
+from timed_end import end_by, with_signals
 pattern, wait = sys.argv[1], float(sys.argv[2])
 process = subprocess.Popen(sys.argv[3:], stdout=open("stdout", "w"), stderr=open("stderr", "w"),
-                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                           preexec_fn=with_signals)
 deadline = time.time() + 120
 while not glob.glob(pattern) and process.poll() is None and time.time() < deadline:
     time.sleep(0.02)

@@ -6,6 +6,7 @@ importers) the thread counts that waited most, and the caller of this, which may
 not count, the limit is 2 s."""
 import glob
 import os
+import signal
 import time
 
 LIMIT = 2.0  # s
@@ -40,6 +41,12 @@ def own_wait():
     return 1e-9 * int(words[1]) if words else 0.0
 
 
+def with_signals():
+    """For Popen's preexec_fn: background jobs of a shell ignore INT, what nohup starts ignores HUP, and mote heeds that."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def work_for(process, seconds, patience=300):
     """Until a process has used so much CPU time: on a busy machine it may not even have begun after a while."""
     deadline = time.monotonic() + patience
@@ -63,6 +70,8 @@ def end_by(process, number, patience=120):
     late = own_wait() - own
     for p in {p for p, _ in last}:
         late += max(seconds - before.get(key, 0.0) for key, seconds in last.items() if key[0] == p)
-    assert process.poll() is not None, "it did not end within %g s" % patience
+    if process.poll() is None:
+        process.kill()
+        raise AssertionError("it did not end within %g s" % patience)
     assert took < LIMIT + late, "%.2f s until it ended, expected %g s and %.2f s that it waited for a core" % (took, LIMIT, late)
     return took, late
