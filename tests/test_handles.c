@@ -155,7 +155,7 @@ static void liquid_without_handles_pays_nothing(void **state)
     const uint32_t count = add_block(world, (MoteVec3){0, 1, 0}, 6, 6, 6), id = 7;
     run_steps(world, 2, 0.001f);
     assert_null(world->view.handles);
-    const uint64_t before = read_statistics(world).memory_bytes;
+    const uint64_t before = world->memory_bytes;
     MoteTiming timings[128];
     const uint32_t rows = mote_world_timings(world, timings, 128);
     for (uint32_t i = 0; i < rows; i++) {
@@ -163,7 +163,7 @@ static void liquid_without_handles_pays_nothing(void **state)
     }
     MoteParticleHandle handle;
     expect_ok(mote_world_make_handles(world, &id, 1, &handle));
-    const uint64_t more = read_statistics(world).memory_bytes - before;
+    const uint64_t more = world->memory_bytes - before;
     assert_true(more > 0 && more <= 4 * (count + count / 8 + 1) + 4); // a word a particle, and one of the map
     expect_names(world, &handle, &id, 1);
     mote_world_destroy(world);
