@@ -14,7 +14,7 @@ typedef struct Pressure {
     __m256 slope, at_zero, least;
 } Pressure;
 
-static Pressure make_pressure(const SolverData *view)
+static inline Pressure make_pressure(const SolverData *view)
 {
     const float reference = cbrtf(view->pressure_reference);
     return (Pressure){_mm256_set1_ps(reference), _mm256_set1_ps(reference * view->smoothing_radius_squared),
