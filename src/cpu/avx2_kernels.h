@@ -16,6 +16,7 @@ RangeFunction avx2_add_boundary_density, avx2_add_boundary_pressure;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
 RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
 RangeFunction avx2_solve_pairs, avx2_count_contacts, avx2_split_particle_masses;
+RangeFunction avx2_watch_begin, avx2_watch_end;
 RangeFunction avx2_predict, avx2_assign_keys, avx2_update_velocity;
 RangeFunction avx2_make_columns; // no AVX2 kernel: see avx2_build_lists
 
