@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// springs.c - springs: converts them to the tables of links that kernels read (kernels/cloth/links.h).
+// springs.c - springs: converts them to the tables of links that kernels read (kernels/cloth/links.h), and solves them.
 //
 // The table of links is stored by columns. Their ends are nodes, each with an adjacency list of its links (compressed
 // rows). Adding springs rebuilds all of it, which is rare.
@@ -308,4 +308,15 @@ MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint
     free(handles);
     free(states);
     return result;
+}
+
+// ---- Solving -----------------------------------------------------------------------------------------------
+
+void world_solve_springs(MoteWorld *world)
+{
+    LAUNCH(world, solve_links);
+    LAUNCH(world, apply_links);
+    if (world->view.links_on_bodies != 0u) {
+        world_apply_body_corrections(world);
+    }
 }

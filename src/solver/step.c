@@ -9,9 +9,8 @@ static void measure_stacks(MoteWorld *world);
 static void stabilize(MoteWorld *world);
 static void predict_bodies(MoteWorld *world);
 static void solve_groups(MoteWorld *world);
+static void credit_stored_energy(MoteWorld *world);
 static void keep_walls_closed(MoteWorld *world);
-#define CONSTRAINT(name, active, force) static void solve_##name(MoteWorld *world);
-#include "kernels/constraints.def"
 static void update_velocities(MoteWorld *world);
 static void begin_dynamic_colliders(MoteWorld *world);
 static void count_dynamic_contacts(MoteWorld *world);
@@ -64,9 +63,7 @@ static void solve(MoteWorld *world)
         world->view.iteration = i;
         solve_groups(world);
     }
-    if (world->view.link_count > 0) {
-        LAUNCH(world, credit_links);
-    }
+    credit_stored_energy(world);
     update_velocities(world); // lines 23-28
     if (world->colliders.wet_texel_count > 0) {
         LAUNCH(world, wet_fields);
@@ -127,7 +124,7 @@ static void solve_group(MoteWorld *world, ConstraintGroup group)
         void (*solve)(MoteWorld *world);
         uint32_t force;
     } groups[GROUP_COUNT] = {
-#define CONSTRAINT(name, active, force) [GROUP_##name] = {solve_##name, FORCE_##force},
+#define CONSTRAINT(name, active, force) [GROUP_##name] = {world_solve_##name, FORCE_##force},
 #include "kernels/constraints.def"
     };
     if (!group_is_active(world, group)) {
@@ -149,6 +146,16 @@ static void solve_groups(MoteWorld *world)
     for (int group = 0; group < GROUP_COUNT; group++) {
         solve_group(world, (ConstraintGroup)group);
     }
+}
+
+// The energy that constraints store and give back is no gain.
+static void credit_stored_energy(MoteWorld *world)
+{
+#define STORES_ENERGY(group, kernel)                                                                                   \
+    if (group_is_active(world, GROUP_##group)) {                                                                       \
+        LAUNCH(world, kernel);                                                                                         \
+    }
+#include "kernels/constraints.def"
 }
 
 // Contacts with colliders hold even without iterations.
@@ -176,7 +183,7 @@ void world_measure_densities(MoteWorld *world)
     world->view.measuring = 0;
 }
 
-static void solve_density(MoteWorld *world)
+void world_solve_density(MoteWorld *world)
 {
     LAUNCH(world, density_lambda);
     const bool walls_count = add_boundary_density(world);
@@ -190,8 +197,7 @@ static void solve_density(MoteWorld *world)
     }
 }
 
-// Moves rigid bodies by the corrections of liquids or springs, before contacts are solved.
-static void apply_fluid_pressure(MoteWorld *world)
+void world_apply_body_corrections(MoteWorld *world)
 {
     world->view.contact_points = world->view.predicted;
     LAUNCH(world, sum_members);
@@ -200,21 +206,12 @@ static void apply_fluid_pressure(MoteWorld *world)
     LAUNCH(world, clear_corrections);
 }
 
-static void solve_fluid_pressure(MoteWorld *world)
+void world_solve_fluid_pressure(MoteWorld *world)
 {
-    apply_fluid_pressure(world);
+    world_apply_body_corrections(world);
 }
 
-static void solve_springs(MoteWorld *world)
-{
-    LAUNCH(world, solve_links);
-    LAUNCH(world, apply_links);
-    if (world->view.links_on_bodies != 0u) {
-        apply_fluid_pressure(world);
-    }
-}
-
-static void solve_particle_contacts(MoteWorld *world)
+void world_solve_particle_contacts(MoteWorld *world)
 {
     SolverData *view = &world->view;
     view->contact_points = view->predicted;
@@ -222,23 +219,18 @@ static void solve_particle_contacts(MoteWorld *world)
     world_exchange(world, &view->predicted, MEANING_corrected_positions);
 }
 
-static void solve_collider_contacts(MoteWorld *world)
+void world_solve_collider_contacts(MoteWorld *world)
 {
     world->view.contact_points = world->view.predicted;
     LAUNCH(world, solve_contacts);
     world->view.impulses_begun = 0;
 }
 
-static void match_shapes(MoteWorld *world)
+void world_solve_shape_matching(MoteWorld *world)
 {
     LAUNCH(world, sum_members);
     LAUNCH(world, match_clusters);
     LAUNCH(world, match_members);
-}
-
-static void solve_shape_matching(MoteWorld *world)
-{
-    match_shapes(world);
 }
 
 // Counts the contacts of rigid bodies at the present positions.
@@ -281,7 +273,7 @@ static void stabilize(MoteWorld *world)
             LAUNCH(world, stabilize_contacts);
         }
         if (view->cluster_count > 0) {
-            match_shapes(world);
+            world_solve_shape_matching(world);
         }
     }
     view->stabilizing = 0;
@@ -378,7 +370,7 @@ static void count_dynamic_contacts(MoteWorld *world)
     }
 }
 
-static void solve_dynamic_colliders(MoteWorld *world)
+void world_solve_dynamic_colliders(MoteWorld *world)
 {
     sum_collider_impulses(world, world->view.predicted);
     LAUNCH(world, move_dynamic_colliders);

@@ -312,6 +312,11 @@ void world_measure_densities(MoteWorld *world);
 // Submits a step from the given point on; the device may still be working when it returns. `clear`: this is the first
 // step since the host has read the counters. step.c
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks);
+// world_solve_NAME solves a group of constraints once: in step.c, or in the solver's file of that constraint.
+#define CONSTRAINT(name, active, force) void world_solve_##name(MoteWorld *world);
+#include "kernels/constraints.def"
+// Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
+void world_apply_body_corrections(MoteWorld *world);
 // How many of `count` steps can be submitted before the host must read the counters; sets `speculating`. speculation.c
 uint32_t world_choose_batch(MoteWorld *world, uint32_t count);
 // The assumed value of a number that was `last` in the last step.
