@@ -203,9 +203,11 @@ static MoteResult locate_copies(const MoteScene *scene, MoteWorld *world, SceneB
     return result;
 }
 
-MoteResult scene_add_bodies(SceneStart *start, SceneBodies *bodies)
+// Makes models and adds all bodies. What is there on failure is freed with the rest.
+MoteResult scene_build_body(SceneStart *start)
 {
     const MoteScene *scene = start->scene;
+    SceneBodies *bodies = start->bodies;
     const uint32_t count = SCENE_COUNT(&scene->values, body);
     uint64_t copies = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -36,9 +36,6 @@ typedef struct SceneBodies {
     uint32_t copy_count;
 } SceneBodies;
 
-typedef struct SceneStart SceneStart; // start.h
-// Makes models and adds all bodies. What is there on failure is freed with the rest.
-MoteResult scene_add_bodies(SceneStart *start, SceneBodies *bodies);
 void scene_bodies_free(SceneBodies *bodies);
 
 #endif

@@ -360,7 +360,8 @@ static MoteResult add_fluid(SceneStart *start, uint32_t index)
     return result;
 }
 
-MoteResult scene_add_fluids(SceneStart *start)
+// Fills fluids with particles at rest spacing.
+MoteResult scene_build_fluid(SceneStart *start)
 {
     for (uint32_t i = 0; i < SCENE_COUNT(&start->scene->values, fluid); i++) {
         const MoteResult result = add_fluid(start, i);

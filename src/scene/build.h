@@ -55,11 +55,8 @@ float scene_contact_distance(const MoteSettings *settings); // m, between solid 
 // kg: a grain stands for a cube, in 2D a square, as wide as the contact distance.
 float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *material);
 
-// Fills the scene's fluids with particles at rest spacing.
-MoteResult scene_add_fluids(SceneStart *start);
-// Fills the scene's volumes of grains (grains_build.c).
-MoteResult scene_add_grains(SceneStart *start);
-// Attaches the scene's springs to existing particles, and adds the particles of ropes (springs_build.c).
-MoteResult scene_add_springs(SceneStart *start);
+// scene_build_SECTION adds what a section describes to a new world; each is in its section's file.
+#define BUILD(section) MoteResult scene_build_##section(SceneStart *start);
+#include "keys.def"
 
 #endif

@@ -263,7 +263,7 @@ static MoteResult add_grains(SceneStart *start, uint32_t index)
     return result;
 }
 
-MoteResult scene_add_grains(SceneStart *start)
+MoteResult scene_build_grain(SceneStart *start)
 {
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < SCENE_COUNT(&start->scene->values, grain) && result == MOTE_OK; i++) {

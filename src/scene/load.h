@@ -28,6 +28,8 @@ typedef struct SceneReader {
     uint32_t track_capacity;
 
     uint32_t errors, errors_told; // found, and in `message`
+    bool values_are_right;        // no single key was wrong: no value is the default in place of another
+    double fluid_particles;       // of the fluids that were checked
     bool no_memory;
     char message[3840]; // a line for each error
     size_t message_length;
@@ -87,6 +89,15 @@ extern const char *const scene_built_in_materials[SCENE_BUILT_IN_MATERIALS]; // 
 // ---- What no single key can tell (load_check.c) ----
 
 void scene_check(SceneReader *reader);
+// scene_check_SECTION checks an element of a section.
+#define CHECK(section) void scene_check_##section(SceneReader *reader, uint32_t element);
+#include "keys.def"
+// The way to an element, for messages.
+ScenePath scene_element_path(const SceneReader *reader, SceneSection section, uint32_t element);
+// Reports numbers of a key that are not above 0, at every keyframe. The bits of `components` tell which must be;
+// `owner` is what needs them, as in "a sphere".
+void scene_check_positive(SceneReader *reader, SceneSection section, uint32_t element, const char *name,
+                          uint32_t components, const char *owner);
 
 // ---- Which states fit (load_hash.c) ----
 

@@ -16,7 +16,7 @@ static const void *element_of(const SceneReader *reader, SceneSection section, u
     return (const char *)reader->scene->values.sections[section].data + element * scene_sections[section].element_size;
 }
 
-static ScenePath element_path(const SceneReader *reader, SceneSection section, uint32_t element)
+ScenePath scene_element_path(const SceneReader *reader, SceneSection section, uint32_t element)
 {
     const ScenePath root = {0};
     ScenePath path = path_to_key(&root, scene_sections[section].json_key);
@@ -41,12 +41,11 @@ static void check_positive_numbers(SceneReader *reader, const SceneKey *key, con
     }
 }
 
-// The bits of `components` tell which numbers of the key must be above 0, at every keyframe.
-static void check_positive(SceneReader *reader, SceneSection section, uint32_t element, const char *name,
-                           uint32_t components, const char *owner)
+void scene_check_positive(SceneReader *reader, SceneSection section, uint32_t element, const char *name,
+                          uint32_t components, const char *owner)
 {
     const SceneKey *key = scene_key_find(section, name);
-    const ScenePath parent = element_path(reader, section, element);
+    const ScenePath parent = scene_element_path(reader, section, element);
     const ScenePath path = path_to_key(&parent, name);
     const SceneTrack *track = scene_track_find(reader->scene, key, element);
     double numbers[3] = {0, 0, 0};
@@ -68,24 +67,30 @@ static void check_positive(SceneReader *reader, SceneSection section, uint32_t e
 static void check_shape(SceneReader *reader, SceneSection section, uint32_t element, uint32_t shape)
 {
     if (shape == MOTE_COLLIDER_BOX) {
-        check_positive(reader, section, element, "size", 7, "a box");
+        scene_check_positive(reader, section, element, "size", 7, "a box");
     } else if (shape == MOTE_COLLIDER_SPHERE) {
-        check_positive(reader, section, element, "radius", 1, "a sphere");
+        scene_check_positive(reader, section, element, "radius", 1, "a sphere");
     } else if (shape == MOTE_COLLIDER_CAPSULE) {
-        check_positive(reader, section, element, "radius", 1, "a capsule");
+        scene_check_positive(reader, section, element, "radius", 1, "a capsule");
     }
 }
 
-static void check_emitter(SceneReader *reader, uint32_t i, bool flat)
+void scene_check_kill_volume(SceneReader *reader, uint32_t i)
 {
+    check_shape(reader, SCENE_SECTION_kill_volume, i, SCENE_AT(&reader->scene->values, kill_volume, i)->shape);
+}
+
+void scene_check_emitter(SceneReader *reader, uint32_t i)
+{
+    const bool flat = SCENE_AT(&reader->scene->values, solver, 0)->dimensions == 2;
     const SceneEmitter *emitter = SCENE_AT(&reader->scene->values, emitter, i);
     if (emitter->shape == SCENE_EMITTER_DISC) {
-        check_positive(reader, SCENE_SECTION_emitter, i, "radius", 1, "a disc");
+        scene_check_positive(reader, SCENE_SECTION_emitter, i, "radius", 1, "a disc");
     } else {
-        check_positive(reader, SCENE_SECTION_emitter, i, "size", flat ? 1 : 5, "a box nozzle");
+        scene_check_positive(reader, SCENE_SECTION_emitter, i, "size", flat ? 1 : 5, "a box nozzle");
     }
     if (emitter->stop < emitter->start) {
-        const ScenePath parent = element_path(reader, SCENE_SECTION_emitter, i);
+        const ScenePath parent = scene_element_path(reader, SCENE_SECTION_emitter, i);
         const ScenePath start = path_to_key(&parent, "start"), stop = path_to_key(&parent, "stop");
         if (scene_is_overridden(reader, &start)) {
             scene_report(reader, &start, SCENE_AT_VALUE, "found %.7g, expected at most the stop at %.7g s",
@@ -97,12 +102,12 @@ static void check_emitter(SceneReader *reader, uint32_t i, bool flat)
     }
 }
 
-static void check_bounds(SceneReader *reader)
+void scene_check_bounds(SceneReader *reader, uint32_t i)
 {
-    const SceneBounds *bounds = SCENE_AT(&reader->scene->values, bounds, 0);
+    const SceneBounds *bounds = SCENE_AT(&reader->scene->values, bounds, i);
     const double lower[3] = {(double)bounds->lower.x, (double)bounds->lower.y, (double)bounds->lower.z};
     const double upper[3] = {(double)bounds->upper.x, (double)bounds->upper.y, (double)bounds->upper.z};
-    const ScenePath parent = element_path(reader, SCENE_SECTION_bounds, 0);
+    const ScenePath parent = scene_element_path(reader, SCENE_SECTION_bounds, i);
     const ScenePath lower_path = path_to_key(&parent, "lower"), upper_path = path_to_key(&parent, "upper");
     for (uint32_t c = 0; c < 3; c++) {
         if (lower[c] < upper[c]) {
@@ -131,17 +136,28 @@ static void check_camera(SceneReader *reader, SceneSection section, uint32_t ele
         position.y != target.y || position.z != target.z) {
         return;
     }
-    const ScenePath parent = element_path(reader, section, element);
+    const ScenePath parent = scene_element_path(reader, section, element);
     const ScenePath path = path_to_key(&parent, "position");
     scene_report(reader, &path, SCENE_AT_VALUE, "found [%.7g, %.7g, %.7g], expected another point than the target",
                  (double)position.x, (double)position.y, (double)position.z);
 }
 
-static void check_sky(SceneReader *reader)
+void scene_check_camera(SceneReader *reader, uint32_t i)
 {
-    const MoteSkyLook *sky = SCENE_AT(&reader->scene->values, sky, 0);
-    if (sky->kind == MOTE_SKY_IMAGE && sky->image[0] == '\0') {
-        const ScenePath parent = element_path(reader, SCENE_SECTION_sky, 0);
+    check_camera(reader, SCENE_SECTION_camera, i);
+}
+
+void scene_check_cameras(SceneReader *reader, uint32_t i)
+{
+    check_camera(reader, SCENE_SECTION_cameras, i);
+}
+
+void scene_check_sky(SceneReader *reader, uint32_t i)
+{
+    const MoteSkyLook *sky = SCENE_AT(&reader->scene->values, sky, i);
+    // A file that is missing was told already.
+    if (reader->values_are_right && sky->kind == MOTE_SKY_IMAGE && sky->image[0] == '\0') {
+        const ScenePath parent = scene_element_path(reader, SCENE_SECTION_sky, i);
         const ScenePath path = path_to_key(&parent, "image");
         scene_report(reader, &path, SCENE_AT_VALUE, "found no file, expected one for a sky whose kind is \"image\"");
     }
@@ -149,23 +165,27 @@ static void check_sky(SceneReader *reader)
 
 // ---- Particle counts -------------------------------------------------------------------------------------------
 
-static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *settings, double *total)
+void scene_check_fluid(SceneReader *reader, uint32_t i)
 {
+    const MoteSettings *settings = SCENE_AT(&reader->scene->values, solver, 0);
     const SceneFluid *fluid = SCENE_AT(&reader->scene->values, fluid, i);
     const bool flat = settings->dimensions == 2;
     const double spacing = (double)settings->spacing, pi = 3.14159265358979323846;
     const uint32_t errors = reader->errors;
-    const ScenePath parent = element_path(reader, SCENE_SECTION_fluid, i);
-    double count;
+    const ScenePath parent = scene_element_path(reader, SCENE_SECTION_fluid, i);
+    double *total = &reader->fluid_particles, count;
+    if (!reader->values_are_right) { // counting would mislead
+        return;
+    }
     if (fluid->shape == SCENE_FLUID_BLOCK) {
-        check_positive(reader, SCENE_SECTION_fluid, i, "size", flat ? 3 : 7, "a block");
+        scene_check_positive(reader, SCENE_SECTION_fluid, i, "size", flat ? 3 : 7, "a block");
         const double size[3] = {(double)fluid->size.x, (double)fluid->size.y, (double)fluid->size.z};
         count = 1;
         for (uint32_t c = 0; c < (flat ? 2u : 3u); c++) {
             count *= fmax(1, round(size[c] / spacing));
         }
     } else {
-        check_positive(reader, SCENE_SECTION_fluid, i, "radius", 1, "a sphere");
+        scene_check_positive(reader, SCENE_SECTION_fluid, i, "radius", 1, "a sphere");
         const double r = (double)fluid->radius / spacing;
         count = floor(flat ? pi * r * r : 4.0 / 3.0 * pi * r * r * r);
     }
@@ -189,12 +209,16 @@ static void check_fluid(SceneReader *reader, uint32_t i, const MoteSettings *set
 
 #define BODY_LIMIT 1000000.0 // bodies of one entry; groups have 24 bits
 
-static void check_body(SceneReader *reader, uint32_t i, const MoteSettings *settings)
+void scene_check_body(SceneReader *reader, uint32_t i)
 {
+    const MoteSettings *settings = SCENE_AT(&reader->scene->values, solver, 0);
     const SceneBody *body = SCENE_AT(&reader->scene->values, body, i);
-    const ScenePath parent = element_path(reader, SCENE_SECTION_body, i);
+    const ScenePath parent = scene_element_path(reader, SCENE_SECTION_body, i);
     const ScenePath copies = path_to_key(&parent, "copies"), radius = path_to_key(&parent, "cluster_radius");
     const double counts[3] = {(double)body->copies.x, (double)body->copies.y, (double)body->copies.z};
+    if (!reader->values_are_right) { // what is required may be missing
+        return;
+    }
     for (uint32_t c = 0; c < 3; c++) {
         if (counts[c] != floor(counts[c])) {
             const ScenePath at = path_to_index(&copies, c);
@@ -214,21 +238,25 @@ static void check_body(SceneReader *reader, uint32_t i, const MoteSettings *sett
     }
 }
 
-static void check_grains(SceneReader *reader, uint32_t i, const MoteSettings *settings)
+void scene_check_grain(SceneReader *reader, uint32_t i)
 {
+    const MoteSettings *settings = SCENE_AT(&reader->scene->values, solver, 0);
     const SceneGrains *grains = SCENE_AT(&reader->scene->values, grain, i);
-    const ScenePath parent = element_path(reader, SCENE_SECTION_grain, i);
+    const ScenePath parent = scene_element_path(reader, SCENE_SECTION_grain, i);
     const ScenePath mesh = path_to_key(&parent, "mesh");
+    if (!reader->values_are_right) {
+        return;
+    }
     switch (grains->shape) {
     case SCENE_GRAINS_BLOCK:
-        check_positive(reader, SCENE_SECTION_grain, i, "size", settings->dimensions == 2 ? 3 : 7, "a block");
+        scene_check_positive(reader, SCENE_SECTION_grain, i, "size", settings->dimensions == 2 ? 3 : 7, "a block");
         break;
     case SCENE_GRAINS_SPHERE:
-        check_positive(reader, SCENE_SECTION_grain, i, "radius", 1, "a sphere");
+        scene_check_positive(reader, SCENE_SECTION_grain, i, "radius", 1, "a sphere");
         break;
     case SCENE_GRAINS_CYLINDER:
-        check_positive(reader, SCENE_SECTION_grain, i, "radius", 1, "a cylinder");
-        check_positive(reader, SCENE_SECTION_grain, i, "height", 1, "a cylinder");
+        scene_check_positive(reader, SCENE_SECTION_grain, i, "radius", 1, "a cylinder");
+        scene_check_positive(reader, SCENE_SECTION_grain, i, "height", 1, "a cylinder");
         break;
     default:
         break;
@@ -245,7 +273,7 @@ static void check_collider_mesh(SceneReader *reader, uint32_t i)
 {
     const SceneCollider *collider = SCENE_AT(&reader->scene->values, collider, i);
     const bool needed = collider->shape == MOTE_COLLIDER_HULL || collider->shape == MOTE_COLLIDER_FIELD;
-    const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
+    const ScenePath parent = scene_element_path(reader, SCENE_SECTION_collider, i);
     const ScenePath mesh = path_to_key(&parent, "mesh"), inside_out = path_to_key(&parent, "inside_out");
     const ScenePath sequence = path_to_key(&parent, "mesh_sequence");
     if (collider->mesh_sequence != NULL &&
@@ -273,10 +301,19 @@ static void check_collider_mass(SceneReader *reader, uint32_t i)
     const bool endless = collider->shape == MOTE_COLLIDER_PLANE || collider->inside_out ||
                          (collider->shape == MOTE_COLLIDER_FIELD && collider->field_mode == MOTE_FIELD_OUTSIDE);
     if (scene_collider_has_mass(collider) && endless) {
-        const ScenePath parent = element_path(reader, SCENE_SECTION_collider, i);
+        const ScenePath parent = scene_element_path(reader, SCENE_SECTION_collider, i);
         const ScenePath path = path_to_key(&parent, collider->mass > 0.0f ? "mass" : "density");
         scene_report(reader, &path, SCENE_AT_VALUE, "found a %s for a plane or container, expected 0",
                      collider->mass > 0.0f ? "mass" : "density");
+    }
+}
+
+void scene_check_collider(SceneReader *reader, uint32_t i)
+{
+    check_shape(reader, SCENE_SECTION_collider, i, SCENE_AT(&reader->scene->values, collider, i)->shape);
+    if (reader->values_are_right) {
+        check_collider_mesh(reader, i);
+        check_collider_mass(reader, i);
     }
 }
 
@@ -295,7 +332,7 @@ static void check_material_at(SceneReader *reader, SceneSection section, uint32_
         known[count] = SCENE_AT(values, material, count)->name;
     }
     const char *nearest = nearest_word(name, known, count);
-    const ScenePath parent = element_path(reader, section, element);
+    const ScenePath parent = scene_element_path(reader, section, element);
     const ScenePath path = path_to_key(&parent, key);
     json_t *word = json_string(name);
     char found[SCENE_VALUE_TEXT_SIZE];
@@ -310,9 +347,16 @@ static void check_material_at(SceneReader *reader, SceneSection section, uint32_
     }
 }
 
-static void check_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
+// The key `material`, in whichever section. One that is required and missing was told already.
+static void check_material(SceneReader *reader, SceneSection section, uint32_t element)
 {
-    check_material_at(reader, section, element, "material", name);
+    const SceneKey *key = scene_key_find(section, "material");
+    if (key != NULL) {
+        const char *name = (const char *)element_of(reader, section, element) + key->offset;
+        if (name[0] != '\0' || key->animation != SCENE_REQUIRED) {
+            check_material_at(reader, section, element, key->name, name);
+        }
+    }
 }
 
 // Materials by name, separated by commas, each of which there is a bit for.
@@ -327,7 +371,7 @@ static void check_material_list(SceneReader *reader, SceneSection section, uint3
         if (material == NULL) {
             check_material_at(reader, section, element, key, name);
         } else if (scene_material_index(values, material) >= MATERIAL_BITS) {
-            const ScenePath parent = element_path(reader, section, element);
+            const ScenePath parent = scene_element_path(reader, section, element);
             const ScenePath path = path_to_key(&parent, key);
             scene_report(reader, &path, SCENE_AT_VALUE,
                          "found \"%s\", which is material %u, expected one of the first %d", name,
@@ -336,13 +380,19 @@ static void check_material_list(SceneReader *reader, SceneSection section, uint3
     }
 }
 
+void scene_check_material(SceneReader *reader, uint32_t i)
+{
+    check_material_list(reader, SCENE_SECTION_material, i, "ignores",
+                        SCENE_AT(&reader->scene->values, material, i)->ignores);
+}
+
 // What the world would refuse, where the file says it.
-static void check_force(SceneReader *reader, uint32_t element)
+void scene_check_force(SceneReader *reader, uint32_t element)
 {
     const SceneForce *force = SCENE_AT(&reader->scene->values, force, element);
     const bool round = force->kind == MOTE_FORCE_FIELD_POINT || force->kind == MOTE_FORCE_FIELD_RADIAL;
     const bool over_radius = force->falloff == MOTE_FALLOFF_LINEAR || force->falloff == MOTE_FALLOFF_QUADRATIC;
-    const ScenePath parent = element_path(reader, SCENE_SECTION_force, element);
+    const ScenePath parent = scene_element_path(reader, SCENE_SECTION_force, element);
     const ScenePath falloff = path_to_key(&parent, "falloff"), radius = path_to_key(&parent, "radius");
     check_material_list(reader, SCENE_SECTION_force, element, "materials", force->materials);
     if (force->falloff == MOTE_FALLOFF_INVERSE_SQUARE && !round) {
@@ -356,68 +406,19 @@ static void check_force(SceneReader *reader, uint32_t element)
     }
 }
 
-// A material that is required and missing was told already.
-static void check_named_material(SceneReader *reader, SceneSection section, uint32_t element, const char *name)
-{
-    if (name[0] != '\0') {
-        check_material(reader, section, element, name);
-    }
-}
-
 void scene_check(SceneReader *reader)
 {
-    const SceneValues *values = &reader->scene->values;
-    const MoteSettings *settings = SCENE_AT(values, solver, 0);
-    const bool values_are_right = reader->errors == 0;
-    double total = 0;
-    for (uint32_t i = 0; i < SCENE_COUNT(values, material); i++) {
-        check_material_list(reader, SCENE_SECTION_material, i, "ignores", SCENE_AT(values, material, i)->ignores);
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
-        check_material(reader, SCENE_SECTION_fluid, i, SCENE_AT(values, fluid, i)->material);
-        if (values_are_right) { // a wrong spacing or size was replaced by its default: counting would mislead
-            check_fluid(reader, i, settings, &total);
+    static void (*const checks[SCENE_SECTION_COUNT])(SceneReader *, uint32_t) = {
+#define CHECK(section) [SCENE_SECTION_##section] = scene_check_##section,
+#include "scene/keys.def"
+    };
+    reader->values_are_right = reader->errors == 0;
+    for (uint32_t section = 0; section < SCENE_SECTION_COUNT; section++) {
+        for (uint32_t i = 0; i < reader->scene->values.sections[section].count; i++) {
+            check_material(reader, (SceneSection)section, i);
+            if (checks[section] != NULL) {
+                checks[section](reader, i);
+            }
         }
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, body); i++) {
-        check_named_material(reader, SCENE_SECTION_body, i, SCENE_AT(values, body, i)->material);
-        if (values_are_right) { // what is required may be missing
-            check_body(reader, i, settings);
-        }
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, grain); i++) {
-        check_named_material(reader, SCENE_SECTION_grain, i, SCENE_AT(values, grain, i)->material);
-        if (values_are_right) {
-            check_grains(reader, i, settings);
-        }
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, spring); i++) {
-        check_material(reader, SCENE_SECTION_spring, i, SCENE_AT(values, spring, i)->material);
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, collider); i++) {
-        check_material(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->material);
-        check_shape(reader, SCENE_SECTION_collider, i, SCENE_AT(values, collider, i)->shape);
-        if (values_are_right) {
-            check_collider_mesh(reader, i);
-            check_collider_mass(reader, i);
-        }
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
-        check_material(reader, SCENE_SECTION_emitter, i, SCENE_AT(values, emitter, i)->material);
-        check_emitter(reader, i, settings->dimensions == 2);
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, kill_volume); i++) {
-        check_shape(reader, SCENE_SECTION_kill_volume, i, SCENE_AT(values, kill_volume, i)->shape);
-    }
-    for (uint32_t i = 0; i < SCENE_COUNT(values, force); i++) {
-        check_force(reader, i);
-    }
-    check_bounds(reader);
-    check_camera(reader, SCENE_SECTION_camera, 0);
-    for (uint32_t i = 0; i < SCENE_COUNT(values, cameras); i++) {
-        check_camera(reader, SCENE_SECTION_cameras, i);
-    }
-    if (values_are_right) { // a file that is missing was told already
-        check_sky(reader);
     }
 }

@@ -164,15 +164,20 @@ static MoteResult fill(MoteSimulation *simulation)
 {
     const SceneBounds *bounds = SCENE_AT(&simulation->scene->values, bounds, 0);
     mote_world_set_bounds(simulation->world, bounds->lower, bounds->upper);
-    SceneStart start = {.scene = simulation->scene, .world = simulation->world, .notices = &simulation->notices};
-    MoteResult result = scene_add_fluids(&start);
-    result = result == MOTE_OK ? stop_check() : result;
-    result = result == MOTE_OK ? scene_add_grains(&start) : result;
-    result = result == MOTE_OK ? stop_check() : result;
-    result = result == MOTE_OK ? scene_add_bodies(&start, &simulation->bodies) : result;
-    result = result == MOTE_OK ? stop_check() : result;
-    result = result == MOTE_OK ? scene_add_springs(&start) : result;
-    result = result == MOTE_OK ? scene_start_check(&start, &simulation->bodies) : result;
+    static MoteResult (*const builders[])(SceneStart *) = {
+#define BUILD(section) scene_build_##section,
+#include "scene/keys.def"
+    };
+    SceneStart start = {.scene = simulation->scene,
+                        .world = simulation->world,
+                        .notices = &simulation->notices,
+                        .bodies = &simulation->bodies};
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < sizeof builders / sizeof builders[0] && result == MOTE_OK; i++) {
+        result = stop_check();
+        result = result == MOTE_OK ? builders[i](&start) : result;
+    }
+    result = result == MOTE_OK ? scene_start_check(&start) : result;
     scene_start_free(&start);
     return result;
 }

@@ -191,7 +191,7 @@ static MoteResult hand_over(SpringYard *yard)
                              : mote_fail(result, "%s: springs: %s", yard->start->scene->path, mote_error_message());
 }
 
-MoteResult scene_add_springs(SceneStart *start)
+MoteResult scene_build_spring(SceneStart *start)
 {
     const uint32_t count = SCENE_COUNT(&start->scene->values, spring);
     if (count == 0) {

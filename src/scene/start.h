@@ -20,13 +20,14 @@ typedef struct StartSource {
     MoteVec3 bounds_min, bounds_max; // m, box around its particles
 } StartSource;
 
-struct SceneStart {
+typedef struct SceneStart {
     const MoteScene *scene;
     MoteWorld *world;
     Notices *notices;
+    SceneBodies *bodies; // what is built of them, which the simulation keeps
     StartSource *sources;
     uint32_t source_count, source_capacity;
-};
+} SceneStart;
 
 void scene_start_free(SceneStart *start);
 // Notes that `count` particles from `first_id` on are an element's.
@@ -37,7 +38,7 @@ MoteResult scene_start_outside(SceneStart *start, SceneSection section, uint32_t
                                uint32_t *count);
 // Once all is there: refuses places so far away that floats cannot tell neighbours apart, and rigid bodies that do not
 // fit; warns of everything that begins inside something else. start_check.c
-MoteResult scene_start_check(SceneStart *start, const SceneBodies *bodies);
+MoteResult scene_start_check(SceneStart *start);
 // "bodies[2] (copy 7)"; at most START_NAME_SIZE bytes.
 #define START_NAME_SIZE 64
 void scene_start_name(const SceneStart *start, const StartSource *source, char *name);

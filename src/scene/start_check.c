@@ -208,9 +208,10 @@ typedef struct Search {
     uint32_t overlap_count, overlap_capacity;
 } Search;
 
-static void fill_source(Search *search, const SceneBodies *bodies, uint32_t s, float spacing, float contact)
+static void fill_source(Search *search, uint32_t s, float spacing, float contact)
 {
     const StartSource *source = &search->start->sources[s];
+    const SceneBodies *bodies = search->start->bodies;
     const float *distances = NULL;
     if (source->section == SCENE_SECTION_body) {
         distances = bodies->models[bodies->element_models[source->element]].voxels.distances;
@@ -368,7 +369,7 @@ static void report_overlaps(Search *search)
     }
 }
 
-static MoteResult search_overlaps(Search *search, const SceneBodies *bodies, const bool *meets, uint32_t count)
+static MoteResult search_overlaps(Search *search, const bool *meets, uint32_t count)
 {
     const SceneStart *start = search->start;
     const MoteSettings *settings = SCENE_AT(&start->scene->values, solver, 0);
@@ -386,7 +387,7 @@ static MoteResult search_overlaps(Search *search, const SceneBodies *bodies, con
     }
     for (uint32_t s = 0; s < start->source_count && whole; s++) {
         const StartSource *source = &start->sources[s];
-        fill_source(search, bodies, s, settings->spacing, contact);
+        fill_source(search, s, settings->spacing, contact);
         for (uint32_t i = source->first_id; meets[s] && i < source->first_id + source->count && whole; i++) {
             whole = find_overlaps(search, i, TOLERANCE * settings->spacing);
         }
@@ -401,8 +402,7 @@ static MoteResult search_overlaps(Search *search, const SceneBodies *bodies, con
     return MOTE_OK;
 }
 
-static MoteResult check_overlaps(SceneStart *start, const SceneBodies *bodies, const MoteVec3 *positions,
-                                 uint32_t count)
+static MoteResult check_overlaps(SceneStart *start, const MoteVec3 *positions, uint32_t count)
 {
     const MoteSettings *settings = SCENE_AT(&start->scene->values, solver, 0);
     const float reach = fmaxf(settings->spacing, scene_contact_distance(settings));
@@ -415,7 +415,7 @@ static MoteResult check_overlaps(SceneStart *start, const SceneBodies *bodies, c
         any = any || meets[s];
     }
     if (any) {
-        result = search_overlaps(&search, bodies, meets, count);
+        result = search_overlaps(&search, meets, count);
     }
     free(search.overlaps);
     free(search.heads);
@@ -426,7 +426,7 @@ static MoteResult check_overlaps(SceneStart *start, const SceneBodies *bodies, c
     return result;
 }
 
-MoteResult scene_start_check(SceneStart *start, const SceneBodies *bodies)
+MoteResult scene_start_check(SceneStart *start)
 {
     MoteParticleView particles = {0};
     MoteResult result = check_places(start);
@@ -442,7 +442,7 @@ MoteResult scene_start_check(SceneStart *start, const SceneBodies *bodies)
     }
     if (result == MOTE_OK && particles.count > 0) {
         result = check_colliders(start, positions, particles.count);
-        result = result == MOTE_OK ? check_overlaps(start, bodies, positions, particles.count) : result;
+        result = result == MOTE_OK ? check_overlaps(start, positions, particles.count) : result;
     }
     free(positions);
     particle_copy_free(&particles);
