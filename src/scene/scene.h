@@ -9,47 +9,46 @@
 
 #define SCENE_NAME_SIZE 64 // bytes of a material's or camera's name, the final zero included
 
-// One struct a section of keys.def, whose rows name these fields; sections that are not here have a struct of the
-// public headers. CHOICE fields are uint32_t, VEC3 are MoteVec3, STRING are char[SCENE_NAME_SIZE], PATH and MESH are
-// const char *, MESHES const SceneSequence *; these belong to the scene and are shared by all copies of its values.
-typedef struct SceneMaterial {
-    char name[SCENE_NAME_SIZE];
-    float density, static_friction, kinetic_friction, restitution, rolling_friction, adhesion;
-    uint32_t combine; // MoteCombine
-    char ignores[SCENE_NAME_SIZE];
-    float viscosity, vorticity, max_tension, artificial_pressure; // below 0: as the solver's keys say
-    MoteVec3 color;
-    float absorption, roughness, color_variation;
-} SceneMaterial;
+typedef char SceneName[SCENE_NAME_SIZE];
+typedef struct SceneSequence SceneSequence; // meshes.h
 
+// One struct a section of keys.def, with a field for each of its keys; those of MAP sections begin with their name.
+// What PATH, MESH and MESHES fields point to belongs to the scene and is shared by all copies of its values.
+#define SCENE_STRUCTS
+#define SCENE_FIELD_UINT   uint32_t
+#define SCENE_FIELD_FLOAT  float
+#define SCENE_FIELD_VEC3   MoteVec3
+#define SCENE_FIELD_BOOL   bool
+#define SCENE_FIELD_STRING SceneName
+#define SCENE_FIELD_PATH   const char *
+#define SCENE_FIELD_MESH   const char *
+#define SCENE_FIELD_MESHES const SceneSequence * // or NULL
+#define SCENE_FIELD_CHOICE uint32_t              // of one of the enums below, or of the public headers
+#define SCENE_NAMED_OBJECT
+#define SCENE_NAMED_ARRAY
+#define SCENE_NAMED_MAP SceneName name;
+#define SECTION(section, type, json_key, kind, use, meaning)                                                           \
+    typedef struct type {                                                                                              \
+        SCENE_NAMED_##kind
+#define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
+    SCENE_FIELD_##type field;
+#define END_SECTION(type)                                                                                              \
+    }                                                                                                                  \
+    type;
+#include "keys.def"
+#undef SCENE_STRUCTS
+
+// Those of the public headers, and this one, are written by hand.
+typedef struct SceneCamera {
+    char name[SCENE_NAME_SIZE]; // "" for `camera`
+    MoteVec3 position, target;
+    float field_of_view, roll, near, orbit;
+} SceneCamera;
+
+// What CHOICE keys say, where it is not an enum of the public headers.
 typedef enum SceneFluidShape { SCENE_FLUID_BLOCK, SCENE_FLUID_SPHERE } SceneFluidShape;
-typedef struct SceneFluid {
-    char material[SCENE_NAME_SIZE];
-    uint32_t shape; // SceneFluidShape
-    MoteVec3 position, size, velocity;
-    float radius;
-    bool keep_inside_colliders;
-} SceneFluid;
-
 typedef enum SceneAnchor { SCENE_ANCHOR_CENTRE, SCENE_ANCHOR_BASE, SCENE_ANCHOR_ORIGIN } SceneAnchor;
 typedef enum SceneBodyLook { SCENE_BODY_MESH, SCENE_BODY_PARTICLES, SCENE_BODY_HIDDEN } SceneBodyLook;
-typedef struct SceneBody {
-    char material[SCENE_NAME_SIZE];
-    const char *mesh;
-    float scale, fit_height;
-    uint32_t anchor; // SceneAnchor
-    MoteVec3 position, rotation, velocity, angular_velocity;
-    float spacing, inset;
-    bool surface_only, use_field;
-    float stiffness, cluster_spacing, cluster_radius, plastic_yield, plastic_creep, plastic_limit;
-    MoteVec3 copies, copies_spacing;
-    bool copies_turn;
-    float copies_jitter;
-    uint32_t seed;
-    uint32_t look; // SceneBodyLook
-    float tint_variation;
-} SceneBody;
-
 typedef enum SceneGrainShape {
     SCENE_GRAINS_BLOCK,
     SCENE_GRAINS_SPHERE,
@@ -57,75 +56,10 @@ typedef enum SceneGrainShape {
     SCENE_GRAINS_MESH
 } SceneGrainShape;
 typedef enum ScenePacking { SCENE_PACKING_CUBIC, SCENE_PACKING_DENSE } ScenePacking;
-typedef struct SceneGrains {
-    char material[SCENE_NAME_SIZE];
-    uint32_t shape; // SceneGrainShape
-    const char *mesh;
-    float scale, fit_height;
-    uint32_t anchor; // SceneAnchor
-    MoteVec3 position, rotation, size, velocity;
-    float radius, height;
-    uint32_t packing; // ScenePacking
-    float distance, jitter;
-    uint32_t seed;
-    bool keep_inside_colliders;
-} SceneGrains;
-
-typedef struct SceneSpring {
-    char material[SCENE_NAME_SIZE];
-    MoteVec3 from, to;
-    bool from_fixed, to_fixed, slack;
-    float stiffness, rest_length, damping;
-    uint32_t segments;
-} SceneSpring;
-
-typedef struct SceneSequence SceneSequence; // meshes.h
-
 typedef enum SceneSequenceEnd { SCENE_SEQUENCE_HOLDS, SCENE_SEQUENCE_LOOPS } SceneSequenceEnd;
 typedef enum SceneUv { SCENE_UV_MESH, SCENE_UV_ABOVE } SceneUv;
-typedef struct SceneCollider {
-    char material[SCENE_NAME_SIZE];
-    uint32_t shape; // MoteColliderKind
-    bool inside_out;
-    MoteVec3 position, rotation, size;
-    float radius, height;
-    const char *mesh;
-    const SceneSequence *mesh_sequence; // or NULL
-    float sequence_rate, sequence_start;
-    uint32_t sequence_end; // SceneSequenceEnd
-    float scale, fit_height;
-    uint32_t anchor;     // SceneAnchor
-    uint32_t field_mode; // MoteFieldMode
-    float cell_size, offset;
-    uint32_t band;
-    const char *friction_texture;
-    uint32_t wet_map; // texels along a side
-    float wet_time;
-    uint32_t uv; // SceneUv
-    float mass, density;
-    MoteVec3 velocity, angular_velocity; // m/s, degrees/s
-    uint32_t look;                       // MoteLook
-} SceneCollider;
-
 typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;
 typedef enum SceneEmitterKind { SCENE_EMITS_LIQUID, SCENE_EMITS_GRAINS } SceneEmitterKind;
-typedef struct SceneEmitter {
-    char material[SCENE_NAME_SIZE];
-    uint32_t kind;  // SceneEmitterKind
-    uint32_t shape; // SceneEmitterShape
-    MoteVec3 position, rotation, size;
-    float radius, speed, start, stop;
-    uint32_t max_particles;
-    float jitter;
-} SceneEmitter;
-
-typedef struct SceneKillVolume {
-    uint32_t shape; // MoteColliderKind
-    bool inside_out;
-    MoteVec3 position, rotation, size;
-    float radius, height;
-} SceneKillVolume;
-
 typedef enum SceneAffects {
     SCENE_AFFECTS_EVERYTHING,
     SCENE_AFFECTS_LIQUID,
@@ -133,29 +67,6 @@ typedef enum SceneAffects {
     SCENE_AFFECTS_BODIES,
     SCENE_AFFECTS_COLLIDERS
 } SceneAffects;
-typedef struct SceneForce {
-    uint32_t kind, mode, falloff; // MoteForceFieldKind, MoteForceMode, MoteFalloff
-    uint32_t affects;             // SceneAffects
-    char materials[SCENE_NAME_SIZE];
-    MoteVec3 position, rotation, size;
-    float radius, height, border, softening, strength, swirl;
-    MoteVec3 direction, angular, velocity; // angular in degrees/s^2
-    float drag;
-} SceneForce;
-
-typedef struct SceneBounds {
-    MoteVec3 lower, upper;
-} SceneBounds;
-
-typedef struct SceneCamera {
-    char name[SCENE_NAME_SIZE]; // "" for `camera`
-    MoteVec3 position, target;
-    float field_of_view, roll, near, orbit;
-} SceneCamera;
-
-typedef struct SceneOutput {
-    uint32_t frames, every;
-} SceneOutput;
 
 typedef enum SceneSection {
 #define SECTION(section, type, json_key, kind, use, meaning) SCENE_SECTION_##section,
