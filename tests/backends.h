@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "expect.h"
 #include "known_leaks.h"
 #include "mote.h"
 #include "mote_render.h"
@@ -98,31 +99,6 @@ static inline struct CMUnitTest test_row(const char *name, CMUnitTestFunction bo
 {
     return (struct CMUnitTest){
         .name = name, .test_func = body, .setup_func = set_up_backend, .initial_state = (void *)(uintptr_t)backend};
-}
-
-// ---- Results ----
-
-static inline void expect_ok(MoteResult result)
-{
-    if (result != MOTE_OK) {
-        fail_msg("%s", mote_error_message());
-    }
-}
-
-// A failure of this kind whose message holds `text`.
-static inline void expect_error(MoteResult result, MoteResult expected, const char *text)
-{
-    if (result != expected || strstr(mote_error_message(), text) == NULL) {
-        fail_msg("expected result %d with \"%s\", found %d with \"%s\"", expected, text, result,
-                 result == MOTE_OK ? "" : mote_error_message());
-    }
-}
-
-static inline void expect_near(double found, double expected, double tolerance, const char *what)
-{
-    if (!(fabs(found - expected) <= tolerance)) {
-        fail_msg("%s is %.9g, expected %.9g within %.3g", what, found, expected, tolerance);
-    }
 }
 
 // ---- Numbers that are the same in every run ----

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "expect.h"
 #include "mote.h"
 #include "particle_fixture.h"
 
@@ -93,22 +94,6 @@ static inline char *fixture_read(const char *name, size_t *size)
     bytes[*size] = '\0';
     fclose(stream);
     return bytes;
-}
-
-// A result that must be MOTE_OK, with the message where it is not.
-static inline void expect_ok(MoteResult result)
-{
-    if (result != MOTE_OK) {
-        fail_msg("%s", mote_error_message());
-    }
-}
-
-// A message that must hold a text.
-static inline void expect_message(const char *text)
-{
-    if (strstr(mote_error_message(), text) == NULL) {
-        fail_msg("expected \"%s\" in the message: %s", text, mote_error_message());
-    }
 }
 
 typedef struct Running {

@@ -10,19 +10,13 @@
 
 #include <cmocka.h>
 
+#include "expect.h"
 #include "render/font.h"
 #include "render/legend.h"
 
 static double srgb_decode(double x)
 {
     return x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4);
-}
-
-static void expect_near(double found, double expected, double tolerance, const char *what)
-{
-    if (!(fabs(found - expected) <= tolerance)) {
-        fail_msg("%s is %.9g, expected %.9g within %.3g", what, found, expected, tolerance);
-    }
 }
 
 // ---- Font and legend ---------------------------------------------------------------------------------------

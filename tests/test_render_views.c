@@ -2,6 +2,7 @@
 // Debug views, and the last passes of every picture: sum, tone curve, edges.
 #include "render_fixture.h"
 
+#include "expect.h"
 #include "render/frame.h"
 #include "render/passes/views.h"
 #include "render_views.h"
@@ -20,13 +21,6 @@ static double srgb_encode(double x)
 static double srgb_decode(double x)
 {
     return x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4);
-}
-
-static void expect_near(double found, double expected, double tolerance, const char *what)
-{
-    if (!(fabs(found - expected) <= tolerance)) {
-        fail_msg("%s is %.9g, expected %.9g within %.3g", what, found, expected, tolerance);
-    }
 }
 
 // ---- The last passes ---------------------------------------------------------------------------------------

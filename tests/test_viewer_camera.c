@@ -11,18 +11,12 @@
 
 #include <cmocka.h>
 
+#include "expect.h"
 #include "viewer/interpolate.h"
 #include "viewer/camera.h"
 
 enum { WIDTH = 640, HEIGHT = 400 };
 static const double PI = 3.14159265358979323846;
-
-static void expect_near(double found, double expected, double tolerance, const char *what)
-{
-    if (!(fabs(found - expected) <= tolerance)) {
-        fail_msg("%s is %.9g, expected %.9g within %.3g", what, found, expected, tolerance);
-    }
-}
 
 static void expect_vec3(MoteVec3 found, double x, double y, double z, const char *what)
 {
