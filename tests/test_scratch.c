@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Memory that has several meanings: kernels touch what kernels/scratch.def says, and whoever reads one meaning while
-// another lives there is told.
+// Memory that has several meanings: kernels touch what the rows of kernels/kernels.def say, and whoever reads one
+// meaning while another lives there is told.
 #if !defined(MOTE_CHECK_SCRATCH)
 #define MOTE_CHECK_SCRATCH // of what this file launches, whatever the build
 #endif
@@ -9,6 +9,7 @@
 #include "cpu/cpu_backend.h"
 #include "solver/world.h"
 
+#include <glob.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,7 +79,7 @@ static void noting_launch(Backend *backend, KernelId kernel, const SolverData *v
             // mark_removed writes to slots of no particle.
             if (noted_uses[writes][meaning] && kernel != KERNEL_ID_mark_removed && shares_memory((Meaning)meaning) &&
                 !is_declared(view, kernel, (Meaning)meaning, writes)) {
-                print_message("scratch.def lacks %s(%s, %s, ...)\n", writes ? "WRITES" : "READS",
+                print_message("kernels.def lacks %s(%s, %s, ...)\n", writes ? "WRITES" : "READS",
                               noting_kernels[kernel].name, meaning_name((Meaning)meaning));
                 missing_rows++;
             }
@@ -88,16 +89,16 @@ static void noting_launch(Backend *backend, KernelId kernel, const SolverData *v
 
 // ---- Worlds that have something for every kernel ----
 
-static MoteWorld *make_noting_world(const MoteSettings *settings)
+static const TestBackend portable_backend = {"portable", {.backend = "cpu", .portable = true}};
+
+// Makes a world of the portable backend note what it launches.
+static void note_launches(MoteWorld *world)
 {
     static BackendFunctions noting;
-    const TestBackend portable = {"portable", {.backend = "cpu", .portable = true}};
-    MoteWorld *world = make_world(&portable, settings);
     noting = *world->backend->functions;
     noting.launch = noting_launch;
     noting.build_lists = NULL; // count_neighbours and fill_neighbours instead
     world->backend->functions = &noting;
-    return world;
 }
 
 // Water, grains that roll and bounce, a box, a ball that has a mass and one that has none.
@@ -125,7 +126,7 @@ static void fill_world(MoteWorld *world, float restitution)
     expect_ok(mote_world_set_colliders(world, colliders, 3));
 }
 
-// Force fields, a spring, particles that make others.
+// Force fields, particles that make others.
 static void fill_extras(MoteWorld *world)
 {
     const float d = mote_world_settings(world).spacing;
@@ -135,15 +136,6 @@ static void fill_extras(MoteWorld *world)
     wind.direction = (MoteVec3){1, 0, 0};
     MoteForceFieldId field;
     expect_ok(mote_world_add_force_field(world, &wind, &field));
-    const MoteVec3 ends[2] = {{25.0f * d, 3.0f * d, 0.0f}, {26.5f * d, 3.0f * d, 0.0f}};
-    const MoteParticles particles = {
-        .count = 2, .positions = ends, .mass = 1.0f, .phase = MOTE_PHASE(MOTE_KIND_GRAIN, 0)};
-    uint32_t first;
-    expect_ok(mote_world_add_particles(world, &particles, &first));
-    const uint32_t ids[2] = {first, first + 1};
-    MoteSpring spring = mote_default_spring();
-    expect_ok(mote_world_make_handles(world, ids, 2, spring.ends));
-    expect_ok(mote_world_add_springs(world, &spring, 1, NULL));
     const MoteSource source = {
         .material = 0, .phase = MOTE_PHASE(MOTE_KIND_GRAIN, 0), .rate = 60.0f, .mass = 1.0f, .distance = 4.0f * d};
     expect_ok(mote_world_set_sources(world, &source, 1));
@@ -169,7 +161,8 @@ static void ask_queries(MoteWorld *world)
 
 static void note_steps(const MoteSettings *settings, float restitution, bool recording)
 {
-    MoteWorld *world = make_noting_world(settings);
+    MoteWorld *world = make_world(&portable_backend, settings);
+    note_launches(world);
     fill_world(world, restitution);
     fill_extras(world);
     if (recording) {
@@ -179,6 +172,24 @@ static void note_steps(const MoteSettings *settings, float restitution, bool rec
     ask_queries(world);
     read_statistics(world);
     mote_world_destroy(world);
+}
+
+// The small scenes: each constraint has one.
+static void note_scenes(void)
+{
+    glob_t paths;
+    assert_int_equal(glob(MOTE_SOURCE_DIR "/scenes/small/*.json", 0, NULL, &paths), 0);
+    for (size_t i = 0; i < paths.gl_pathc; i++) {
+        MoteScene *scene;
+        MoteSimulation *simulation;
+        expect_ok(mote_scene_load(paths.gl_pathv[i], NULL, 0, &scene));
+        expect_ok(mote_simulation_create(scene, &portable_backend.options, &simulation));
+        note_launches(mote_simulation_world(simulation));
+        run_steps(mote_simulation_world(simulation), 2, 1.0f / 120.0f);
+        mote_simulation_destroy(simulation);
+        mote_scene_destroy(scene);
+    }
+    globfree(&paths);
 }
 
 static void kernels_touch_what_the_table_says(void **state)
@@ -201,6 +212,7 @@ static void kernels_touch_what_the_table_says(void **state)
     settings.iterations = 0;
     settings.vorticity = 0.0f;
     note_steps(&settings, 0.0f, true);
+    note_scenes();
     assert_int_equal(missing_rows, 0);
     static const KernelId elsewhere[] = {
         KERNEL_ID_gather_vec4, KERNEL_ID_mark_removed, KERNEL_ID_validate_speculation, KERNEL_ID_probe_colliders,

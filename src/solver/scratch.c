@@ -39,7 +39,7 @@ enum {
 #define READS(kernel, meaning, when)  +1
 #define WRITES(kernel, meaning, when) +1
     USE_COUNT = 0
-#include "kernels/scratch.def"
+#include "kernels/kernels.def"
 };
 _Static_assert((int)USE_COUNT <= (int)SCRATCH_USES, "SCRATCH_USES is too small");
 
@@ -48,7 +48,7 @@ uint32_t scratch_uses(const SolverData *view, ScratchUse uses[SCRATCH_USES])
     uint32_t n = 0;
 #define READS(kernel, meaning, when)  uses[n++] = (ScratchUse){KERNEL_ID_##kernel, MEANING_##meaning, false, when};
 #define WRITES(kernel, meaning, when) uses[n++] = (ScratchUse){KERNEL_ID_##kernel, MEANING_##meaning, true, when};
-#include "kernels/scratch.def"
+#include "kernels/kernels.def"
     return n;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // scratch.h - lifetime checks of scratch memory that several arrays share (ALIAS rows of kernels/data.def).
-// kernels/scratch.def lists the reads and writes of each kernel. Reading one array while its memory holds another is a
+// kernels/kernels.def lists the reads and writes of each kernel. Reading one array while its memory holds another is a
 // programming error. Builds with MOTE_CHECK_SCRATCH check every launch; other builds have no cost.
 #ifndef MOTE_SOLVER_SCRATCH_H
 #define MOTE_SOLVER_SCRATCH_H
@@ -29,7 +29,7 @@ typedef struct ScratchUse {
     bool writes, active;
 } ScratchUse;
 
-enum { SCRATCH_USES = 192 }; // at most: rows of scratch.def
+enum { SCRATCH_USES = 192 }; // at most: READS and WRITES rows
 
 // How many there are.
 uint32_t scratch_uses(const SolverData *view, ScratchUse uses[SCRATCH_USES]);
