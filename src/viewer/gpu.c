@@ -367,25 +367,21 @@ static VkResult create_swapchain(Gpu *gpu)
 // ---- Frames ----
 
 // What an image was used for and is to be used for next.
-typedef struct ImageUse {
-    VkImageLayout layout;
-    VkPipelineStageFlags2 stage;
-    VkAccessFlags2 access;
-} ImageUse;
-static const ImageUse unused = {VK_IMAGE_LAYOUT_UNDEFINED, // from when the image was acquired on
-                                VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0};
-static const ImageUse sampled = {VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+static const GpuImageUse unused = {VK_IMAGE_LAYOUT_UNDEFINED, // from when the image was acquired on
+                                   VK_PIPELINE_STAGE_2_COPY_BIT | VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0};
+const GpuImageUse gpu_sampled = {VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
                                  VK_ACCESS_2_SHADER_READ_BIT};
-static const ImageUse copied_from = {VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
-                                     VK_ACCESS_2_TRANSFER_READ_BIT};
-static const ImageUse copied_to = {VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
+static const GpuImageUse copied_from = {VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
+                                        VK_ACCESS_2_TRANSFER_READ_BIT};
+const GpuImageUse gpu_copied_to = {VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_PIPELINE_STAGE_2_COPY_BIT,
                                    VK_ACCESS_2_TRANSFER_WRITE_BIT};
-static const ImageUse drawn_to = {VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
-                                  VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
-                                  VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT};
-static const ImageUse presented = {VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT, 0};
+static const GpuImageUse drawn_to = {VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+                                     VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                     VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT};
+static const GpuImageUse presented = {VK_IMAGE_LAYOUT_PRESENT_SRC_KHR, VK_PIPELINE_STAGE_2_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                      0};
 
-static void transition(Gpu *gpu, VkImage image, ImageUse from, ImageUse to)
+void gpu_transition(Gpu *gpu, VkImage image, GpuImageUse from, GpuImageUse to)
 {
     const VkImageMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
                                            .srcStageMask = from.stage,
@@ -462,12 +458,12 @@ void gpu_begin_rendering(Gpu *gpu, VkImage background)
         const VkImageSubresourceLayers layers = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
         const VkImageCopy copy = {
             .srcSubresource = layers, .dstSubresource = layers, .extent = {gpu->extent.width, gpu->extent.height, 1}};
-        transition(gpu, background, sampled, copied_from);
-        transition(gpu, image, unused, copied_to);
-        gpu->vkCmdCopyImage(gpu->commands, background, copied_from.layout, image, copied_to.layout, 1, &copy);
-        transition(gpu, background, copied_from, sampled);
+        gpu_transition(gpu, background, gpu_sampled, copied_from);
+        gpu_transition(gpu, image, unused, gpu_copied_to);
+        gpu->vkCmdCopyImage(gpu->commands, background, copied_from.layout, image, gpu_copied_to.layout, 1, &copy);
+        gpu_transition(gpu, background, copied_from, gpu_sampled);
     }
-    transition(gpu, image, background != VK_NULL_HANDLE ? copied_to : unused, drawn_to);
+    gpu_transition(gpu, image, background != VK_NULL_HANDLE ? gpu_copied_to : unused, drawn_to);
     const VkRenderingAttachmentInfo color = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
                                              .imageView = gpu->views[gpu->image],
                                              .imageLayout = drawn_to.layout,
@@ -486,7 +482,7 @@ void gpu_begin_rendering(Gpu *gpu, VkImage background)
 MoteResult gpu_end(Gpu *gpu)
 {
     gpu->vkCmdEndRendering(gpu->commands);
-    transition(gpu, gpu->images[gpu->image], drawn_to, presented);
+    gpu_transition(gpu, gpu->images[gpu->image], drawn_to, presented);
     VkResult result = gpu->vkEndCommandBuffer(gpu->commands);
     const VkSemaphoreSubmitInfo wait = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO, .semaphore = gpu->acquired, .stageMask = unused.stage};

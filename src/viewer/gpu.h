@@ -147,6 +147,15 @@ MoteResult gpu_end(Gpu *gpu);
 
 MoteResult gpu_fail(VkResult result, const char *what);
 
+// How an image is used before or after a change of its layout.
+typedef struct GpuImageUse {
+    VkImageLayout layout;
+    VkPipelineStageFlags2 stage;
+    VkAccessFlags2 access;
+} GpuImageUse;
+extern const GpuImageUse gpu_sampled, gpu_copied_to;
+void gpu_transition(Gpu *gpu, VkImage image, GpuImageUse from, GpuImageUse to);
+
 typedef struct GpuBuffer {
     VkBuffer handle;
     VkDeviceMemory memory;

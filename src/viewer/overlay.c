@@ -342,40 +342,20 @@ MoteResult overlay_set_texture(Overlay *overlay, uint32_t slot, uint32_t width, 
     return MOTE_OK;
 }
 
-static void image_barrier(Overlay *overlay, VkImage image, bool before, bool fresh)
-{
-    const VkImageLayout read = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL, write = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
-    const VkImageMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-        .srcStageMask = before ? VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT : VK_PIPELINE_STAGE_2_COPY_BIT,
-        .srcAccessMask = before ? VK_ACCESS_2_SHADER_READ_BIT : VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .dstStageMask = before ? VK_PIPELINE_STAGE_2_COPY_BIT : VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
-        .dstAccessMask = before ? VK_ACCESS_2_TRANSFER_WRITE_BIT : VK_ACCESS_2_SHADER_READ_BIT,
-        .oldLayout = !before ? write
-                     : fresh ? VK_IMAGE_LAYOUT_UNDEFINED
-                             : read,
-        .newLayout = before ? write : read,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1}};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier};
-    overlay->gpu->vkCmdPipelineBarrier2(overlay->gpu->commands, &dependency);
-}
-
 static void record_uploads(Overlay *overlay)
 {
     Gpu *gpu = overlay->gpu;
     for (uint32_t i = 0; i < overlay->upload_count; i++) {
         Texture *texture = &overlay->textures[overlay->uploads[i].texture];
-        image_barrier(overlay, texture->image, true, texture->fresh);
+        GpuImageUse before = gpu_sampled;
+        before.layout = texture->fresh ? VK_IMAGE_LAYOUT_UNDEFINED : before.layout;
+        gpu_transition(gpu, texture->image, before, gpu_copied_to);
         const VkBufferImageCopy copy = {.bufferOffset = overlay->uploads[i].offset,
                                         .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
                                         .imageExtent = {texture->width, texture->height, 1}};
         gpu->vkCmdCopyBufferToImage(gpu->commands, overlay->staging.handle, texture->image,
                                     VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
-        image_barrier(overlay, texture->image, false, false);
+        gpu_transition(gpu, texture->image, gpu_copied_to, gpu_sampled);
         texture->fresh = false;
     }
     overlay->upload_count = 0;
