@@ -13,24 +13,6 @@
 
 enum { IMPORTS = 4, ROUNDS = 24 };
 
-typedef struct Import {
-    const MeshSource *source;
-    uint64_t memory;
-    Mesh mesh;
-} Import;
-
-static MoteResult work(void *context, IsolatePipe *out)
-{
-    const Import *import = context;
-    return mesh_import(import->source, import->memory, out);
-}
-
-static MoteResult take(void *context, IsolatePipe *in)
-{
-    Import *import = context;
-    return mesh_receive(import->source, in, &import->mesh);
-}
-
 static double seconds_of(int who)
 {
     struct rusage usage;
@@ -48,12 +30,12 @@ static double processor_seconds(void)
 
 static MoteResult import_once(const MeshSource *source, bool in_child)
 {
-    const IsolateLimits limits = isolate_limits_of(mesh_source_size(source));
-    Import import = {.source = source, .memory = limits.memory};
+    Mesh mesh = {0};
     IsolatePipe nowhere = {.file = -1};
-    const MoteResult result = in_child ? isolate(source->path, MESH_PURPOSE, &limits, work, take, &import)
-                                       : mesh_import(source, limits.memory, &nowhere);
-    mesh_free(&import.mesh);
+    const MoteResult result = in_child
+                                  ? mesh_import_in_child(source, &mesh)
+                                  : mesh_import(source, isolate_limits_of(mesh_source_size(source)).memory, &nowhere);
+    mesh_free(&mesh);
     return result;
 }
 

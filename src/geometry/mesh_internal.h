@@ -85,6 +85,8 @@ void mesh_source_free(MeshSource *source);
 MoteResult mesh_import(const MeshSource *source, uint64_t limit, IsolatePipe *out);
 // In the parent: what mesh_import sends, with indices in range; out is empty on failure.
 MoteResult mesh_receive(const MeshSource *source, IsolatePipe *in, Mesh *out);
+// Both: imports in a limited child process. The mesh is as the file has it, not finished; empty on failure.
+MoteResult mesh_import_in_child(const MeshSource *source, Mesh *out);
 
 // What a file of this format claims, against what it holds: assimp believes claims. `extension` in lower case.
 MoteResult mesh_check_file(const char *path, const char *extension, const char *bytes, size_t size);

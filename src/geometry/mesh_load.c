@@ -89,17 +89,23 @@ static MoteResult take(void *context, IsolatePipe *in)
     return mesh_receive(import->source, in, &import->mesh);
 }
 
-static MoteResult import(const MeshSource *source, bool plain, Mesh *out)
+MoteResult mesh_import_in_child(const MeshSource *source, Mesh *out)
 {
     const IsolateLimits limits = isolate_limits_of(mesh_source_size(source));
     Import context = {.source = source, .memory = limits.memory};
     const MoteResult result = isolate(source->path, MESH_PURPOSE, &limits, work, take, &context);
     if (result != MOTE_OK) {
         mesh_free(&context.mesh);
-        return result;
     }
-    MeshBuilder builder = {.mesh = context.mesh, .plain = plain};
-    return builder_finish(&builder, source->path, out);
+    *out = context.mesh;
+    return result;
+}
+
+static MoteResult import(const MeshSource *source, bool plain, Mesh *out)
+{
+    MeshBuilder builder = {.plain = plain};
+    const MoteResult result = mesh_import_in_child(source, &builder.mesh);
+    return result == MOTE_OK ? builder_finish(&builder, source->path, out) : result;
 }
 
 // ---- Files -----------------------------------------------------------------------------------------------------
