@@ -25,19 +25,6 @@ static double srgb_decode(double x)
 
 // ---- The last passes ---------------------------------------------------------------------------------------
 
-static void full_barrier(VkCommandBuffer commands)
-{
-    const VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
-        .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT | VK_ACCESS_2_HOST_READ_BIT};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
-}
-
 // Puts colours into the `color` image: through the image of sums, which holds floats, and a blit that rounds them.
 static void fill_color(MoteRenderer *renderer, const Buffer *colors, VkCommandBuffer commands)
 {
@@ -45,14 +32,14 @@ static void fill_color(MoteRenderer *renderer, const Buffer *colors, VkCommandBu
     const VkBufferImageCopy copy = {.imageSubresource = whole, .imageExtent = {WIDTH, HEIGHT, 1}};
     const VkImage sums = renderer->images[RESOURCE_accumulated].handle, color = renderer->images[RESOURCE_color].handle;
     vkCmdCopyBufferToImage(commands, colors->handle, sums, VK_IMAGE_LAYOUT_GENERAL, 1, &copy);
-    full_barrier(commands);
+    device_full_barrier(commands);
     const VkImageBlit blit = {.srcSubresource = whole,
                               .srcOffsets = {{0, 0, 0}, {WIDTH, HEIGHT, 1}},
                               .dstSubresource = whole,
                               .dstOffsets = {{0, 0, 0}, {WIDTH, HEIGHT, 1}}};
     vkCmdBlitImage(commands, sums, VK_IMAGE_LAYOUT_GENERAL, color, VK_IMAGE_LAYOUT_GENERAL, 1, &blit,
                    VK_FILTER_NEAREST);
-    full_barrier(commands);
+    device_full_barrier(commands);
 }
 
 typedef struct LastPasses {
@@ -85,12 +72,12 @@ static void run_last_passes(MoteRenderer *renderer, const LastPasses *how, const
     for (uint32_t sample = 0; sample < how->samples; sample++) {
         renderer->frame.sample = sample;
         MUST(frame_record_pass(renderer, PASS_accumulate, commands));
-        full_barrier(commands);
+        device_full_barrier(commands);
     }
     MUST(frame_record_pass(renderer, PASS_tonemap, commands));
-    full_barrier(commands);
+    device_full_barrier(commands);
     MUST(frame_record_pass(renderer, PASS_antialias, commands));
-    full_barrier(commands);
+    device_full_barrier(commands);
     frame_flush_constants(renderer);
     MUST(device_submit(&renderer->device));
     buffer_invalidate(&renderer->device, &renderer->pixels);

@@ -576,3 +576,24 @@ void device_name(const Device *device, VkObjectType type, uint64_t object, const
         vkSetDebugUtilsObjectNameEXT(device->handle, &info);
     }
 }
+
+// ---- Barriers ----
+
+void device_barrier(VkCommandBuffer commands, MemoryUse before, MemoryUse after)
+{
+    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
+                                      .srcStageMask = before.stages,
+                                      .srcAccessMask = before.accesses,
+                                      .dstStageMask = after.stages,
+                                      .dstAccessMask = after.accesses};
+    const VkDependencyInfo dependency = {
+        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
+    vkCmdPipelineBarrier2(commands, &dependency);
+}
+
+void device_full_barrier(VkCommandBuffer commands)
+{
+    device_barrier(commands, (MemoryUse){VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, VK_ACCESS_2_MEMORY_WRITE_BIT},
+                   (MemoryUse){VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
+                               VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT | VK_ACCESS_2_HOST_READ_BIT});
+}

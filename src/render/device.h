@@ -72,6 +72,16 @@ MoteResult device_fail(VkResult result, const char *what);
 
 void device_name(const Device *device, VkObjectType type, uint64_t object, const char *name);
 
+// What uses memory at one side of a barrier.
+typedef struct MemoryUse {
+    VkPipelineStageFlags2 stages;
+    VkAccessFlags2 accesses;
+} MemoryUse;
+// Later commands that use memory as `after` wait for earlier ones that used it as `before`, and see what those wrote.
+void device_barrier(VkCommandBuffer commands, MemoryUse before, MemoryUse after);
+// Everything after it, and the host, sees everything before it.
+void device_full_barrier(VkCommandBuffer commands);
+
 #define DEVICE_NAME(device, type, object, name) device_name(device, VK_OBJECT_TYPE_##type, (uint64_t)(object), name)
 
 #endif

@@ -74,18 +74,15 @@ typedef struct Hazards {
 // wrote or read it.
 static void wait_for_earlier(VkCommandBuffer commands, const PassRow *pass, Hazards *hazards)
 {
-    VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                .dstStageMask = work_stages[pass->work],
-                                .dstAccessMask = work_reads[pass->work] | work_writes[pass->work]};
+    const MemoryUse use = {work_stages[pass->work], work_reads[pass->work] | work_writes[pass->work]};
+    MemoryUse earlier = {0};
     for (const PassAccess *access = pass->accesses; access->kind != ACCESS_END; access++) {
         const Resource r = access->resource;
-        barrier.srcStageMask |= hazards->written[r] | (access->kind == ACCESS_WRITE ? hazards->read[r] : 0);
-        barrier.srcAccessMask |= hazards->accesses[r];
+        earlier.stages |= hazards->written[r] | (access->kind == ACCESS_WRITE ? hazards->read[r] : 0);
+        earlier.accesses |= hazards->accesses[r];
     }
     // Also where there is nothing to wait for: it makes Mesa's software driver write the timestamp in front of it.
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, earlier, use);
     for (const PassAccess *access = pass->accesses; access->kind != ACCESS_END; access++) {
         const Resource r = access->resource;
         if (access->kind == ACCESS_WRITE) {
@@ -174,14 +171,8 @@ MoteResult renderer_finish(MoteRenderer *renderer)
 // What the host reads after the fence.
 static void show_to_host(VkCommandBuffer commands)
 {
-    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                      .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-                                      .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
-                                      .dstStageMask = VK_PIPELINE_STAGE_2_HOST_BIT,
-                                      .dstAccessMask = VK_ACCESS_2_HOST_READ_BIT};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, (MemoryUse){VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, VK_ACCESS_2_MEMORY_WRITE_BIT},
+                   (MemoryUse){VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT});
 }
 
 void frame_flush_constants(MoteRenderer *renderer)

@@ -126,6 +126,20 @@ static VkResult create_graphics(MoteRenderer *renderer, const GraphicsPipeline *
     return vkCreateGraphicsPipelines(renderer->device.handle, VK_NULL_HANDLE, 1, &pipeline, NULL, out);
 }
 
+GraphicsPipeline pipeline_opaque(const char *vertex, const char *fragment, uint32_t samples)
+{
+    return (GraphicsPipeline){.vertex = vertex,
+                              .fragment = fragment,
+                              .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+                              .cull = VK_CULL_MODE_BACK_BIT,
+                              .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
+                              .depth_format = VK_FORMAT_D32_SFLOAT,
+                              .depth_test = true,
+                              .depth_write = true,
+                              .depth_compare = VK_COMPARE_OP_GREATER,
+                              .samples = samples};
+}
+
 MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeline *info, VkPipeline *out)
 {
     *out = VK_NULL_HANDLE;
@@ -199,16 +213,10 @@ void pass_dispatch_pixels(VkCommandBuffer commands, uint32_t width, uint32_t hei
 
 static void wait_before_compute(VkCommandBuffer commands, VkPipelineStageFlags2 stage, VkAccessFlags2 access)
 {
-    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                      .srcStageMask = stage,
-                                      .srcAccessMask = access,
-                                      .dstStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT |
-                                                      VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
-                                      .dstAccessMask = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT |
-                                                       VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, (MemoryUse){stage, access},
+                   (MemoryUse){VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
+                               VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT |
+                                   VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT});
 }
 
 void pass_compute_barrier(VkCommandBuffer commands)
@@ -223,30 +231,19 @@ void pass_transfer_barrier(VkCommandBuffer commands)
 
 void pass_before_transfer_barrier(VkCommandBuffer commands)
 {
-    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                      .srcStageMask = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
-                                      .srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT,
-                                      .dstStageMask = VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
-                                      .dstAccessMask = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, (MemoryUse){VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT, VK_ACCESS_2_SHADER_WRITE_BIT},
+                   (MemoryUse){VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT,
+                               VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT});
 }
 
 void pass_attachment_barrier(VkCommandBuffer commands)
 {
     const VkAccessFlags2 writes =
         VK_ACCESS_2_COLOR_ATTACHMENT_WRITE_BIT | VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_WRITE_BIT;
-    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                      .srcStageMask = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
-                                      .srcAccessMask = writes,
-                                      .dstStageMask = VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
-                                      .dstAccessMask = writes | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
-                                                       VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
-                                                       VK_ACCESS_2_SHADER_READ_BIT};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, (MemoryUse){VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT, writes},
+                   (MemoryUse){VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT, writes | VK_ACCESS_2_COLOR_ATTACHMENT_READ_BIT |
+                                                                         VK_ACCESS_2_DEPTH_STENCIL_ATTACHMENT_READ_BIT |
+                                                                         VK_ACCESS_2_SHADER_READ_BIT});
 }
 
 static VkRenderingAttachmentInfo attachment(const DeviceImage *picture, bool clear)

@@ -155,6 +155,8 @@ typedef struct GraphicsPipeline {
     uint32_t samples;   // a pixel; 0 is 1
     uint32_t values[2]; // specialisation constants of the fragment shader
 } GraphicsPipeline;
+// Opaque triangles in front of what is farther away, into the scene's images.
+GraphicsPipeline pipeline_opaque(const char *vertex, const char *fragment, uint32_t samples);
 // Vertices are fetched by address, not by attribute.
 MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeline *info, VkPipeline *out);
 

@@ -275,31 +275,11 @@ static void write_time(VulkanBackend *vulkan, VkCommandBuffer commands, uint32_t
 static void add_barrier(VkCommandBuffer commands)
 {
     const VkPipelineStageFlags2 stages = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_TRANSFER_BIT;
-    const VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = stages,
-        .srcAccessMask = VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .dstStageMask = stages | VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
-        .dstAccessMask = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_READ_BIT |
-                         VK_ACCESS_2_TRANSFER_WRITE_BIT | VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT,
-    };
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
-}
-
-// The host, and a renderer's commands on the same queue, see everything.
-static void add_final_barrier(VkCommandBuffer commands)
-{
-    const VkMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-        .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
-        .srcAccessMask = VK_ACCESS_2_MEMORY_WRITE_BIT,
-        .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_2_HOST_BIT,
-        .dstAccessMask = VK_ACCESS_2_MEMORY_READ_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT | VK_ACCESS_2_HOST_READ_BIT};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, (MemoryUse){stages, VK_ACCESS_2_SHADER_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT},
+                   (MemoryUse){stages | VK_PIPELINE_STAGE_2_DRAW_INDIRECT_BIT,
+                               VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_SHADER_WRITE_BIT |
+                                   VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT |
+                                   VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT});
 }
 
 static void record(VulkanBackend *vulkan, const VulkanCommand *command, VkCommandBuffer commands)
@@ -350,7 +330,7 @@ static VkResult record_batch(VulkanBackend *vulkan, VulkanBatch *batch)
     for (uint32_t i = 0; i < vulkan->command_count; i++) {
         record(vulkan, &vulkan->commands[i], batch->recorded);
     }
-    add_final_barrier(batch->recorded);
+    device_full_barrier(batch->recorded); // for the host, and a renderer's commands on the same queue
     return vkEndCommandBuffer(batch->recorded);
 }
 

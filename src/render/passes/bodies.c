@@ -21,17 +21,8 @@ typedef struct BodiesPass {
 static MoteResult create_pipelines(MoteRenderer *renderer, BodiesPass *pass, uint32_t samples)
 {
     pass->samples = samples;
-    GraphicsPipeline info = {.vertex = "body.vert",
-                             .fragment = "body.frag",
-                             .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-                             .cull = VK_CULL_MODE_BACK_BIT,
-                             .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
-                             .color_format2 = VK_FORMAT_R32G32B32A32_SFLOAT,
-                             .depth_format = VK_FORMAT_D32_SFLOAT,
-                             .depth_test = true,
-                             .depth_write = true,
-                             .depth_compare = VK_COMPARE_OP_GREATER,
-                             .samples = samples};
+    GraphicsPipeline info = pipeline_opaque("body.vert", "body.frag", samples);
+    info.color_format2 = VK_FORMAT_R32G32B32A32_SFLOAT;
     MoteResult result = pipeline_create_graphics(renderer, &info, &pass->pipelines[BODY]);
     info.cull = VK_CULL_MODE_NONE;
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[OPEN]) : result;

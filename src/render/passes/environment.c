@@ -155,15 +155,8 @@ static MoteResult stage_picture(MoteRenderer *renderer, EnvironmentPass *pass, c
 static void show_to_shaders(VkCommandBuffer commands, VkPipelineStageFlags2 stage, VkAccessFlags2 written,
                             VkAccessFlags2 read)
 {
-    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2,
-                                      .srcStageMask = stage,
-                                      .srcAccessMask = written,
-                                      .dstStageMask =
-                                          VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT,
-                                      .dstAccessMask = read};
-    const VkDependencyInfo dependency = {
-        .sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO, .memoryBarrierCount = 1, .pMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
+    device_barrier(commands, (MemoryUse){stage, written},
+                   (MemoryUse){VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_ALL_GRAPHICS_BIT, read});
 }
 
 static void forget_picture(EnvironmentPass *pass)

@@ -30,16 +30,7 @@ static uint32_t surfaces_a_pixel(uint32_t samples)
 static MoteResult create_pipelines(MoteRenderer *renderer, ScenePass *pass, uint32_t samples)
 {
     pass->samples = samples;
-    GraphicsPipeline info = {.vertex = "scene.vert",
-                             .fragment = "scene.frag",
-                             .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
-                             .cull = VK_CULL_MODE_BACK_BIT,
-                             .color_format = VK_FORMAT_R16G16B16A16_SFLOAT,
-                             .depth_format = VK_FORMAT_D32_SFLOAT,
-                             .depth_test = true,
-                             .depth_write = true,
-                             .depth_compare = VK_COMPARE_OP_GREATER,
-                             .samples = samples};
+    GraphicsPipeline info = pipeline_opaque("scene.vert", "scene.frag", samples);
     MoteResult result = pipeline_create_graphics(renderer, &info, &pass->pipelines[SOLID]);
     info.cull = VK_CULL_MODE_FRONT_BIT;
     result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[CONTAINER]) : result;
