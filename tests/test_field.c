@@ -205,7 +205,7 @@ static void a_bowl_holds_water(void **state)
     const MoteFieldOptions options = field_of(&bowl, MOTE_FIELD_INSIDE, 0.02f);
     const MoteCollider collider = add_field(world, &options);
     expect_ok(mote_world_set_colliders(world, &collider, 1));
-    const uint32_t count = add_block(world, (MoteVec3){-0.12f, -0.12f, -0.12f}, 9, 9, 9);
+    const uint32_t count = add_block(world, (MoteVec3){-0.12f, -0.2f, -0.12f}, 9, 6, 9);
     for (int step = 0; step < 160; step++) {
         run_steps(world, 1, 1.0f / 120.0f);
     }

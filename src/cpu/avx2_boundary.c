@@ -32,12 +32,31 @@ static inline __m256 map_row(float x, float y, float z, float add, vec4x8 at)
 }
 
 // Offsets from the images of eight neighbours; w is the neighbours' own.
-static inline vec4x8 image_offsets(const ImageMap *map, const vec4 *points, const uint *list)
+static inline vec4x8 image_offsets(const ImageMap *map, vec4x8 other)
 {
-    const vec4x8 other = load_vec4x8(points, list);
     return (vec4x8){map_row(map->x.x, map->y.x, map->z.x, map->add.x, other),
                     map_row(map->x.y, map->y.y, map->z.y, map->add.y, other),
                     map_row(map->x.z, map->y.z, map->z.z, map->add.z, other), other.w};
+}
+
+// Which of eight neighbours a wall mirrors: is_before.
+static inline __m256 before_wall(Wall wall, vec4 p, vec4x8 other)
+{
+    const vec3 n = wall.normal;
+    const float at_wall = v3_dot(n, v3(p.x, p.y, p.z)) - wall.distance;
+    const __m256 along =
+        _mm256_fmadd_ps(_mm256_set1_ps(n.x), other.x,
+                        _mm256_fmadd_ps(_mm256_set1_ps(n.y), other.y, _mm256_mul_ps(_mm256_set1_ps(n.z), other.z)));
+    return _mm256_cmp_ps(along, _mm256_set1_ps(at_wall), _CMP_GT_OQ);
+}
+
+// Which of eight neighbours have an image: is_mirrored.
+static inline __m256 mirrored_mask(const Walls *walls, uint image, vec4 p, vec4x8 other)
+{
+    __m256 mask = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    mask = (image & 1u) != 0u ? before_wall(walls->a, p, other) : mask;
+    mask = (image & 2u) != 0u ? _mm256_and_ps(mask, before_wall(walls->b, p, other)) : mask;
+    return (image & 4u) != 0u ? _mm256_and_ps(mask, before_wall(walls->c, p, other)) : mask;
 }
 
 // The offset from the particle's own image.
@@ -46,6 +65,13 @@ static inline vec3 own_offset(const ImageMap *map, vec4 p)
     return v3(map->x.x * p.x + map->y.x * p.y + map->z.x * p.z + map->add.x,
               map->x.y * p.x + map->y.y * p.y + map->z.y * p.z + map->add.y,
               map->x.z * p.x + map->y.z * p.y + map->z.z * p.z + map->add.z);
+}
+
+// How often the particle's own image is to be added to a sum over a padded list. What is behind a wall has no image as
+// a neighbour, as padding is one, but always has its own.
+static inline float own_share_of(const Walls *walls, uint image, uint count)
+{
+    return is_mirrored(*walls, image, v3(0.0f, 0.0f, 0.0f)) ? own_images(count) : 1.0f;
 }
 
 // image_density of a particle among its own liquid.
@@ -58,49 +84,39 @@ static float plain_image_density(const SolverData *view, uint i, Walls walls, ui
     const vec3 own = own_offset(&map, view->predicted[i]);
     __m256 sum = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
-        const vec4x8 offset = image_offsets(&map, view->predicted, list + k);
-        sum = add_poly6_x8(sum, dot_x8(offset.x, offset.y, offset.z), h2);
+        const vec4x8 other = load_vec4x8(view->predicted, list + k), offset = image_offsets(&map, other);
+        const __m256 share = add_poly6_x8(_mm256_setzero_ps(), dot_x8(offset.x, offset.y, offset.z), h2);
+        sum = _mm256_add_ps(sum, _mm256_and_ps(share, mirrored_mask(&walls, image, view->predicted[i], other)));
     }
-    const float all = sum_x8(sum) + own_images(count) * poly6(v3_dot(own, own), view->smoothing_radius_squared);
+    const float all =
+        sum_x8(sum) + own_share_of(&walls, image, count) * poly6(v3_dot(own, own), view->smoothing_radius_squared);
     return all * view->boundary_weight * image_weight(walls, image) * view->density_scale;
 }
 
 // image_corrections of a particle among its own liquid.
-static vec3 plain_image_corrections(const SolverData *view, uint i, Walls walls, uint image, float inverse_mass,
-                                    Pressure pressure)
+static vec3 plain_image_corrections(const SolverData *view, uint i, Walls walls, uint image, float inverse_mass)
 {
     const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
     const uint count = view->neighbour_counts[i];
-    const uint power = view->has_pressure != 0u ? view->pressure_power : 0u;
     const vec4 p = view->position_estimates[i];
     const ImageMap map = make_map(walls, image, p);
-    const float pressure_of_own = own_pressure(view, view->phases[i]);
-    const bool mixed = masses_mix(view);
     const __m256 h = _mm256_set1_ps(view->smoothing_radius);
     __m256 sum_x = _mm256_setzero_ps(), sum_y = _mm256_setzero_ps(), sum_z = _mm256_setzero_ps();
     for (uint k = 0; k < count; k += 8) {
-        const vec4x8 offset = image_offsets(&map, view->position_estimates, list + k);
+        const vec4x8 other = load_vec4x8(view->position_estimates, list + k), offset = image_offsets(&map, other);
         const __m256 squared = positive_dot_x8(offset.x, offset.y, offset.z);
         const __m256 distance = _mm256_sqrt_ps(squared);
         const __m256 inside = inside_x8(distance, h);
-        __m256 lambda = _mm256_min_ps(_mm256_add_ps(_mm256_set1_ps(p.w), offset.w), _mm256_setzero_ps());
-        if (power > 0) {
-            __m256 scale = _mm256_set1_ps(pressure_of_own);
-            if (mixed) { // pair_pressure; of two that are pinned it does not matter
-                const __m256 lightest = _mm256_max_ps(load_w(view->positions, list + k), _mm256_set1_ps(inverse_mass));
-                scale = _mm256_div_ps(scale, _mm256_max_ps(lightest, _mm256_set1_ps(1e-30f)));
-            }
-            lambda = _mm256_fnmadd_ps(scale, repulsion_x8(pressure, squared, power), lambda);
-        }
-        const __m256 factor = _mm256_div_ps(_mm256_mul_ps(lambda, _mm256_mul_ps(inside, inside)), distance);
+        const __m256 lambda = _mm256_min_ps(_mm256_add_ps(_mm256_set1_ps(p.w), offset.w), _mm256_setzero_ps());
+        const __m256 all = _mm256_div_ps(_mm256_mul_ps(lambda, _mm256_mul_ps(inside, inside)), distance);
+        const __m256 factor = _mm256_and_ps(all, mirrored_mask(&walls, image, p, other));
         sum_x = _mm256_fmadd_ps(offset.x, factor, sum_x);
         sum_y = _mm256_fmadd_ps(offset.y, factor, sum_y);
         sum_z = _mm256_fmadd_ps(offset.z, factor, sum_z);
     }
     const vec4 sum = vec4_from(sum_four(sum_x, sum_y, sum_z, sum_z));
-    const float between = pair_pressure(view, pressure_of_own, inverse_mass, false, i);
-    const vec3 self = image_term(view, own_offset(&map, p), 2.0f * p.w, between);
-    const vec3 all = v3_add_scaled(v3(sum.x, sum.y, sum.z), self, own_images(count));
+    const vec3 self = image_term(view, own_offset(&map, p), 2.0f * p.w);
+    const vec3 all = v3_add_scaled(v3(sum.x, sum.y, sum.z), self, own_share_of(&walls, image, count));
     return limit_image_correction(view, i, v3_scale(all, image_weight(walls, image)), inverse_mass);
 }
 
@@ -132,13 +148,12 @@ float avx2_image_density(const SolverData *view, uint i, const Walls *walls)
     return density;
 }
 
-vec3 avx2_image_pressure(const SolverData *view, uint i, const Walls *walls, vec3 p, float inverse_mass,
-                         Pressure pressure)
+vec3 avx2_image_pressure(const SolverData *view, uint i, const Walls *walls, vec3 p, float inverse_mass)
 {
     const bool plain = avx2_is_plain(view, i);
     for (uint image = 1u; image < IMAGES; image++) {
         if (has_image(*walls, image)) {
-            const vec3 correction = plain ? plain_image_corrections(view, i, *walls, image, inverse_mass, pressure)
+            const vec3 correction = plain ? plain_image_corrections(view, i, *walls, image, inverse_mass)
                                           : image_corrections(view, i, *walls, image, inverse_mass);
             p = push_off_wall(view, i, image_collider(*walls, image), p, correction, inverse_mass);
         }

@@ -27,8 +27,6 @@ static inline bool fuses_boundary_pressure(const SolverData *view)
 }
 
 #if defined(__AVX2__)
-#include "cpu/avx2_pressure.h"
-
 // The tank that all of a world's liquid is in, or NULL: the usual case has a short way to its walls.
 const Collider *avx2_only_tank(const SolverData *view);
 
@@ -42,8 +40,7 @@ bool avx2_is_plain(const SolverData *view, uint i);
 float avx2_image_density(const SolverData *view, uint i, const Walls *walls);
 
 // The particle's position p after the corrections by images behind several walls.
-vec3 avx2_image_pressure(const SolverData *view, uint i, const Walls *walls, vec3 p, float inverse_mass,
-                         Pressure pressure);
+vec3 avx2_image_pressure(const SolverData *view, uint i, const Walls *walls, vec3 p, float inverse_mass);
 
 // The wall of a particle in an upright tank, if there is a single one. Without branches: which wall it is changes from
 // particle to particle.
@@ -75,11 +72,11 @@ static inline bool find_walls(const SolverData *view, const Collider *tank, vec4
     return is_wall(walls->a);
 }
 
-// Whether a particle is at a single wall, and among its own liquid. So the result is the same to the bit in a world
+// Whether a particle is before a single wall, and among its own liquid. So the result is the same to the bit in a world
 // that has other things elsewhere.
 static inline bool has_one_mirror(const SolverData *view, uint i, const Walls *walls)
 {
-    return walls->b.distance >= NO_FIELD &&
+    return walls->b.distance >= NO_FIELD && walls->a.distance > 0.0f &&
            ((view->has_solids == 0u && !liquids_differ(view)) || avx2_is_plain(view, i));
 }
 
@@ -99,12 +96,14 @@ static inline Mirror make_mirror(Wall wall)
 }
 
 // Squared lengths of the offsets of images, from offsets and their squared lengths; positive, so that it may be divided
-// by their roots.
+// by their roots. A neighbour behind the wall has no image (is_mirrored): that of one before it is farther away than
+// the neighbour itself, and all others are taken out of reach.
 static inline __m256 mirrored_x8(const Mirror *mirror, __m256 x, __m256 y, __m256 z, __m256 squared)
 {
     const __m256 rest = _mm256_fmadd_ps(mirror->z, z, _mm256_add_ps(squared, mirror->add));
     const __m256 image = _mm256_fmadd_ps(mirror->x, x, _mm256_fmadd_ps(mirror->y, y, rest));
-    return _mm256_max_ps(image, _mm256_set1_ps(1e-24f));
+    const __m256 before = _mm256_cmp_ps(image, squared, _CMP_GT_OQ);
+    return _mm256_blendv_ps(_mm256_set1_ps(1e30f), _mm256_max_ps(image, _mm256_set1_ps(1e-24f)), before);
 }
 
 // The offset of the particle's own image.

@@ -262,8 +262,7 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const SolverData *
         const __m256 distance = _mm256_sqrt_ps(squared);
         const __m256 inside = inside_x8(distance, h);
         __m256 lambda = _mm256_add_ps(own_lambda, other.w);
-        __m256 push = _mm256_min_ps(lambda, _mm256_setzero_ps()); // walls do not pull
-        const __m256 image = mirror != NULL ? mirrored_x8(mirror, dx, dy, dz, squared) : squared;
+        const __m256 push = _mm256_min_ps(lambda, _mm256_setzero_ps()); // walls do not pull
         if (pressure_power > 0) {
             __m256 scale = differ ? mean_pressures(view, own, list + k) : _mm256_set1_ps(-own);
             if (mixed) { // pair_pressure; of two that are pinned it does not matter
@@ -272,11 +271,10 @@ static inline __attribute__((always_inline)) __m128 delta_sum(const SolverData *
                 scale = _mm256_div_ps(scale, _mm256_max_ps(lightest, _mm256_set1_ps(1e-30f)));
             }
             lambda = _mm256_fmadd_ps(scale, repulsion_x8(pressure, squared, pressure_power), lambda);
-            push = _mm256_fmadd_ps(scale, repulsion_x8(pressure, image, pressure_power), push);
         }
         __m256 factor = _mm256_mul_ps(lambda, _mm256_mul_ps(inside, inside));
         if (mirror != NULL) { // one division for both: dividers are busiest here
-            const __m256 away = _mm256_sqrt_ps(image), within = inside_x8(away, h);
+            const __m256 away = _mm256_sqrt_ps(mirrored_x8(mirror, dx, dy, dz, squared)), within = inside_x8(away, h);
             const __m256 inverse = _mm256_div_ps(_mm256_set1_ps(1.0f), _mm256_mul_ps(distance, away));
             const __m256 mirrored =
                 _mm256_mul_ps(_mm256_mul_ps(push, _mm256_mul_ps(within, within)), _mm256_mul_ps(distance, inverse));
@@ -301,8 +299,7 @@ static vec3 mirror_correction(const SolverData *view, uint i, const Mirror *mirr
 {
     const vec3 offsets = v3(images.x, images.y, images.z);
     const float along = mirror->distance * images.w - v3_dot(mirror->normal, offsets);
-    const float between = pair_pressure(view, own_pressure(view, view->phases[i]), inverse_mass, false, i);
-    const vec3 self = image_term(view, own_image(mirror), 2.0f * view->position_estimates[i].w, between);
+    const vec3 self = image_term(view, own_image(mirror), 2.0f * view->position_estimates[i].w);
     const vec3 others = v3_add_scaled(offsets, mirror->normal, 2.0f * along);
     const vec3 sum = v3_add_scaled(others, self, own_images(view->neighbour_counts[i]));
     return limit_image_correction(view, i, sum, inverse_mass);
@@ -359,7 +356,7 @@ static inline __attribute__((always_inline)) __m128 end_at_walls(const SolverDat
         p = push_off_wall(view, i, walls.a.collider, p, correction, inverse_mass);
     } else {
         p = v3_from_v4(vec4_from(end_of_move(view, pressure, i, pressure_power, mixed, differ, NULL, NULL)));
-        p = avx2_image_pressure(view, i, &walls, p, inverse_mass, pressure);
+        p = avx2_image_pressure(view, i, &walls, p, inverse_mass);
     }
     return _mm_setr_ps(p.x, p.y, p.z, inverse_mass);
 }

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Of the distance that is kept from colliders: points nearer than this to a surface count as inside. The other half is
-// what a lattice that only just fits may overlap by, rounding and the cells of a distance field included.
-static const float INSIDE_SHARE = 0.5f;
+// Of the distance that is kept from colliders: points nearer than this to a surface count as inside. The rest is what a
+// lattice that only just fits may overlap by, rounding and the cells of a distance field included. Liquid has less of
+// it: walls count in its density (kernels/fluid/boundary_density.h), and would push it off with what it overlaps.
+static const float INSIDE_SHARE = 0.5f, LIQUID_INSIDE_SHARE = 0.9f;
 
 void scene_start_free(SceneStart *start)
 {
@@ -84,7 +85,8 @@ MoteResult scene_start_outside(SceneStart *start, SceneSection section, uint32_t
                                        : mote_fail(MOTE_ERROR_MEMORY, "%s: %s[%u]: no memory for %u particles", path,
                                                    list, element, *count);
     if (result == MOTE_OK) {
-        const float limit = INSIDE_SHARE * settings->collision_distance * settings->spacing;
+        const float share = section == SCENE_SECTION_fluid ? LIQUID_INSIDE_SHARE : INSIDE_SHARE;
+        const float limit = share * settings->collision_distance * settings->spacing;
         uint32_t collider = MOTE_NONE;
         const uint32_t kept = keep_outside(points, *count, probes, limit, &collider);
         if (kept == 0) {

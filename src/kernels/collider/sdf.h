@@ -73,11 +73,11 @@ FUNCTION vec3 unit_or(vec3 v, float shortest, vec3 otherwise)
     return length > shortest ? v3_scale(v, 1.0f / length) : otherwise;
 }
 
-// The outward normal and signed distance at a point in the field's frame: the trilinear interpolant of eight voxels and
-// its gradient. Outside the box of known distances it is the distance to that box, which is a lower bound of the
-// distance to the surface. Where no distance is known inside the box, the normal points away from its centre, or
-// towards it for a container.
-FUNCTION vec4 field_distance(VIEW_COMMA uint number, vec3 p)
+// The gradient and signed distance at a point in the field's frame: the trilinear interpolant of eight voxels. The
+// gradient is outward, and of length 1 but where the nearest surface changes from one side of a cell to the other.
+// Outside the box of known distances it is the distance to that box, which is a lower bound of the distance to the
+// surface.
+FUNCTION vec4 field_gradient(VIEW_COMMA uint number, vec3 p)
 {
     const Field field = LOAD(fields, number);
     const vec3 q = v3(clamp_f32(p.x, field.bounds_min.x, field.bounds_max.x),
@@ -123,9 +123,18 @@ FUNCTION vec4 field_distance(VIEW_COMMA uint number, vec3 p)
     const float y0 = v01 - v00;
     const float y1 = v11 - v10;
     const vec3 gradient = v3(v1 - v0, y0 + f.x * (y1 - y0), z0 + f.x * (z1 - z0));
+    return v4_from_v3(v3_scale(gradient, field.cells_per_metre), v0 + f.x * (v1 - v0));
+}
+
+// The outward normal and signed distance. Where no distance is known inside the box, the normal points away from its
+// centre, or towards it for a container.
+FUNCTION vec4 field_distance(VIEW_COMMA uint number, vec3 p)
+{
+    const vec4 at = field_gradient(VIEW_HERE_COMMA number, p);
+    const Field field = LOAD(fields, number);
     const vec3 middle = v3_scale(v3_add(field.bounds_min, field.bounds_max), 0.5f);
-    const vec3 away = unit_or(v3_scale(v3_sub(q, middle), field.slope), 0.0f, v3(0.0f, 1.0f, 0.0f));
-    return v4_from_v3(unit_or(gradient, 0.001f / field.cells_per_metre, away), v0 + f.x * (v1 - v0));
+    const vec3 away = unit_or(v3_scale(v3_sub(p, middle), field.slope), 0.0f, v3(0.0f, 1.0f, 0.0f));
+    return v4_from_v3(unit_or(v3_from_v4(at), 0.001f, away), at.w);
 }
 
 // ---- Convex hulls ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 // Colagrossi and Landrini 2003), with their lambdas:
 //
 //     rho_i = sum_j W(x_i - x_j) + sum_b W(x_i - x_b)
-//     dx_i  = w_i / rho_0 (sum_j (lambda_i + lambda_j + s_ij) grad W_ij + sum_b (lambda_i + lambda_b + s_ib) grad W_ib)
+//     dx_i  = w_i / rho_0 (sum_j (lambda_i + lambda_j + s_ij) grad W_ij + sum_b (lambda_i + lambda_b) grad W_ib)
 //
 // (PBF eq. 14), where b are the images of i's neighbours and of i itself. The mirror is half a spacing from where
 // particles touch the wall, so that a lattice goes on behind it, and a block on its rest lattice is at rest at a wall,
@@ -28,7 +28,8 @@
 #include "fluid/density.h"
 #include "particle/forces.h"
 
-#define SAME_WALL 0.9f // cosine between the normals of two walls that count as one
+#define SAME_WALL    0.9f  // cosine between the normals of two walls that count as one
+#define ONE_GRADIENT 0.03f // how far from 1 a distance field's gradient is where one surface is the nearest in a cell
 
 // A wall near a particle.
 STRUCT(Wall)
@@ -135,23 +136,43 @@ FUNCTION Walls add_hull_walls(VIEW_COMMA Walls walls, uint s, Collider collider,
     return walls;
 }
 
-// The tangent plane of a field's surface near `q`, `step` away from a particle at `p` whose distance is known. Where
-// the way did not lead towards a surface, the nearest ones may be several; planes nearer to the particle than its own
-// distance are of another side of the surface.
-FUNCTION Walls add_tangent_plane(VIEW_COMMA Walls walls, uint s, Collider collider, vec3 p, vec3 q, float distance,
-                                 float step)
+// The wall that a distance field makes at a particle at `p`, as measured at the point q near it. There is none where
+// the gradient is not of one surface; inside the solid, where the other side of a thin one is near; and behind `p`:
+// then q has another side of the solid before it.
+FUNCTION Wall field_wall(VIEW_COMMA uint s, Collider collider, vec3 p, vec3 q, float nearest)
 {
-    const vec4 surface = collider_distance(VIEW_HERE_COMMA collider, q);
-    const vec3 normal = v3_from_v4(surface);
-    const float from_p = surface.w + v3_dot(normal, v3_sub(p, q));
-    if (surface.w > distance - 0.4f * step || from_p < distance - 0.1f * PARAMETER(spacing)) {
-        return walls;
-    }
-    return add_wall_at(VIEW_HERE_COMMA walls, s, rotate(collider.rotation, normal), from_p - PARAMETER(margin));
+    const Field field = LOAD(fields, collider.data);
+    const float side = collider.inside_out != 0u ? -1.0f : 1.0f;
+    const vec4 at = field_gradient(VIEW_HERE_COMMA collider.data, q);
+    const float length = v3_length(v3_from_v4(at));
+    const float distance = side * at.w;
+    const vec3 normal = v3_scale(v3_from_v4(at), side / max_f32(length, 0.5f));
+    const float from_p = distance + v3_dot(normal, v3_sub(p, q));
+    const float gap = from_p - PARAMETER(margin);
+    const bool known = field.slope <= 0.0f || at.w < field.outside;
+    const bool is_there = known && fabsf(length - 1.0f) < ONE_GRADIENT && distance > -0.25f * PARAMETER(spacing) &&
+                          from_p > nearest - 0.1f * PARAMETER(spacing) && gap < PARAMETER(boundary_reach);
+    return make_wall(s, rotate(collider.rotation, normal), is_there ? gap + 0.5f * PARAMETER(spacing) : NO_FIELD);
 }
 
-// A distance field knows the nearest surface alone, and in an edge or a corner not even its normal. But from points
-// beside the particle, each of the surfaces that meet there is the nearest one.
+#define AXIS_PROBES 6u
+#define PROBES      18u
+
+// Points beside a particle: first along the axes, then along the diagonals between two of them.
+FUNCTION vec3 probe_offset(uint k)
+{
+    const float first = (k & 1u) == 0u ? 1.0f : -1.0f;
+    const float second = (k & 2u) == 0u ? 1.0f : -1.0f;
+    if (k < AXIS_PROBES) {
+        return v3(k < 2u ? first : 0.0f, k >= 2u && k < 4u ? first : 0.0f, k >= 4u ? first : 0.0f);
+    }
+    const uint none = (k - AXIS_PROBES) / 4u; // the axis that it is perpendicular to
+    return v3(none == 0u ? 0.0f : first, none == 1u ? 0.0f : (none == 0u ? first : second), none == 2u ? 0.0f : second);
+}
+
+// A distance field knows the nearest surface alone, and in an edge or a corner not even its normal. But from some point
+// beside the particle, each of the surfaces that meet there is the nearest one: from one that is farther from all
+// others. Where all along the axes see the particle's own wall, there is no other.
 FUNCTION Walls add_field_walls(VIEW_COMMA Walls walls, uint s, Collider collider, vec3 p)
 {
     const Field field = LOAD(fields, collider.data);
@@ -161,18 +182,26 @@ FUNCTION Walls add_field_walls(VIEW_COMMA Walls walls, uint s, Collider collider
         return walls; // farther than distances are known, or than a wall reaches
     }
     const float step = 2.0f * PARAMETER(boundary_reach);
-    Walls found = no_walls();
-    for (uint k = 0u; k < 6u; k++) {
-        const float way = (k & 1u) == 0u ? step : -step;
-        const vec3 beside = v3(k < 2u ? way : 0.0f, k >= 2u && k < 4u ? way : 0.0f, k >= 4u ? way : 0.0f);
-        found = add_tangent_plane(VIEW_HERE_COMMA found, s, collider, p, v3_add(p, beside), surface.w, step);
+    const Wall near = field_wall(VIEW_HERE_COMMA s, collider, p, p, surface.w);
+    bool found = is_wall(near);
+    bool alone = found;
+    walls = found ? add_wall(walls, near) : walls;
+    for (uint k = 0u; k < (alone ? AXIS_PROBES : PROBES); k++) {
+        const vec3 beside = v3_add_scaled(p, probe_offset(k), step);
+        const Wall wall = field_wall(VIEW_HERE_COMMA s, collider, p, beside, surface.w);
+        if (is_wall(near) && v3_dot(wall.normal, near.normal) > SAME_WALL) {
+            continue;
+        }
+        alone = false;
+        if (is_wall(wall)) {
+            walls = add_wall(walls, wall);
+            found = true;
+        }
     }
-    if (!is_wall(found.a)) {
-        return add_wall_at(VIEW_HERE_COMMA walls, s, rotate(collider.rotation, v3_from_v4(surface)), gap);
+    if (!found) {
+        walls = add_wall_at(VIEW_HERE_COMMA walls, s, rotate(collider.rotation, v3_from_v4(surface)), gap);
     }
-    walls = add_wall(walls, found.a);
-    walls = is_wall(found.b) ? add_wall(walls, found.b) : walls;
-    return is_wall(found.c) ? add_wall(walls, found.c) : walls;
+    return walls;
 }
 
 FUNCTION Walls add_collider_walls(VIEW_COMMA Walls walls, uint s, vec3 point)
@@ -263,6 +292,18 @@ FUNCTION vec3 image_offset(Walls walls, uint image, vec3 offset)
     return offset;
 }
 
+FUNCTION bool is_before(Wall wall, vec3 offset)
+{
+    return v3_dot(wall.normal, offset) < wall.distance;
+}
+
+// Whether a neighbour has an image: it is before the walls, not around a corner or on the other side of something thin.
+FUNCTION bool is_mirrored(Walls walls, uint image, vec3 offset)
+{
+    return ((image & 1u) == 0u || is_before(walls.a, offset)) && ((image & 2u) == 0u || is_before(walls.b, offset)) &&
+           ((image & 4u) == 0u || is_before(walls.c, offset));
+}
+
 // Whether solids may be among the neighbours: only liquids are mirrored.
 FUNCTION bool has_solid_neighbours(VIEW)
 {
@@ -284,8 +325,10 @@ FUNCTION float image_density(VIEW_COMMA uint i, Walls walls, uint image)
         if (solids && !has_density(LOAD(phases, j))) {
             continue;
         }
-        const vec3 offset = image_offset(walls, image, v3_sub(p, v3_from_v4(LOAD(predicted, j))));
-        density += poly6(v3_dot(offset, offset), smoothing_radius_squared);
+        const vec3 offset = v3_sub(p, v3_from_v4(LOAD(predicted, j)));
+        const vec3 mirrored = image_offset(walls, image, offset);
+        const float share = poly6(v3_dot(mirrored, mirrored), smoothing_radius_squared);
+        density += is_mirrored(walls, image, offset) ? share : 0.0f;
     }
     return density * PARAMETER(boundary_weight) * image_weight(walls, image) * PARAMETER(density_scale);
 }
@@ -328,25 +371,21 @@ KERNEL(add_boundary_density)
 
 // ---- Pressure ----------------------------------------------------------------------------------------------
 
-// The term of PBF eq. 14 for an image at this offset, without common factors. `lambda` is the sum of both.
-FUNCTION vec3 image_term(VIEW_COMMA vec3 offset, float lambda, float pressure)
+// The term of PBF eq. 14 for an image at this offset, without common factors. `lambda` is the sum of both. Walls do not
+// pull, and have no artificial pressure: it would throw single drops off a wall that pushes them, faster than it moves.
+FUNCTION vec3 image_term(VIEW_COMMA vec3 offset, float lambda)
 {
-    const float squared_distance = v3_dot(offset, offset);
-    lambda = min_f32(lambda, 0.0f); // walls do not pull
-    if (PARAMETER(has_pressure) != 0u) {
-        lambda -= pressure * artificial_pressure(VIEW_HERE_COMMA squared_distance);
-    }
-    return v3_scale(offset, lambda * spiky_factor(squared_distance, PARAMETER(smoothing_radius)));
+    const float factor = spiky_factor(v3_dot(offset, offset), PARAMETER(smoothing_radius));
+    return v3_scale(offset, min_f32(lambda, 0.0f) * factor);
 }
 
 // The term for an image of particle j, which may be the particle itself.
-FUNCTION vec3 image_correction(VIEW_COMMA Walls walls, uint image, vec4 estimate, float inverse_mass, float pressure,
-                               uint j)
+FUNCTION vec3 image_correction(VIEW_COMMA Walls walls, uint image, vec4 estimate, uint j)
 {
     const vec4 other = LOAD(position_estimates, j);
-    const vec3 offset = image_offset(walls, image, v3_sub(v3_from_v4(estimate), v3_from_v4(other)));
-    const float between = pair_pressure(VIEW_HERE_COMMA pressure, inverse_mass, false, j);
-    return image_term(VIEW_HERE_COMMA offset, estimate.w + other.w, between);
+    const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
+    const vec3 term = image_term(VIEW_HERE_COMMA image_offset(walls, image, offset), estimate.w + other.w);
+    return is_mirrored(walls, image, offset) ? term : v3(0.0f, 0.0f, 0.0f);
 }
 
 // A sum over images with the factors and the limit of density_delta.
@@ -365,12 +404,11 @@ FUNCTION vec3 image_corrections(VIEW_COMMA uint i, Walls walls, uint image, floa
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const bool solids = has_solid_neighbours(VIEW_HERE);
-    const float pressure = own_pressure(VIEW_HERE_COMMA LOAD(phases, i));
-    vec3 sum = image_correction(VIEW_HERE_COMMA walls, image, estimate, inverse_mass, pressure, i);
+    vec3 sum = image_correction(VIEW_HERE_COMMA walls, image, estimate, i);
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         if (!solids || has_density(LOAD(phases, j))) {
-            sum = v3_add(sum, image_correction(VIEW_HERE_COMMA walls, image, estimate, inverse_mass, pressure, j));
+            sum = v3_add(sum, image_correction(VIEW_HERE_COMMA walls, image, estimate, j));
         }
     }
     return limit_image_correction(VIEW_HERE_COMMA i, v3_scale(sum, image_weight(walls, image)), inverse_mass);
