@@ -120,11 +120,8 @@ static vec3 plain_image_corrections(const SolverData *view, uint i, Walls walls,
     return limit_image_correction(view, i, v3_scale(all, image_weight(walls, image)), inverse_mass);
 }
 
-bool avx2_is_plain(const SolverData *view, uint i)
+bool avx2_neighbours_are_alike(const SolverData *view, uint i)
 {
-    if (view->has_solids == 0u && !liquids_differ(view)) {
-        return true;
-    }
     const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
     const uint phase = view->phases[i];
     bool plain = has_density(phase);
@@ -138,7 +135,7 @@ bool avx2_is_plain(const SolverData *view, uint i)
 
 float avx2_image_density(const SolverData *view, uint i, const Walls *walls)
 {
-    const bool plain = avx2_is_plain(view, i);
+    const bool plain = is_plain(view, i);
     float density = 0.0f;
     for (uint image = 1u; image < IMAGES; image++) {
         if (has_image(*walls, image)) {
@@ -150,7 +147,7 @@ float avx2_image_density(const SolverData *view, uint i, const Walls *walls)
 
 vec3 avx2_image_pressure(const SolverData *view, uint i, const Walls *walls, vec3 p, float inverse_mass)
 {
-    const bool plain = avx2_is_plain(view, i);
+    const bool plain = is_plain(view, i);
     for (uint image = 1u; image < IMAGES; image++) {
         if (has_image(*walls, image)) {
             const vec3 correction = plain ? plain_image_corrections(view, i, *walls, image, inverse_mass)

@@ -33,8 +33,14 @@ const Collider *avx2_only_tank(const SolverData *view);
 // Which of the particles from i on, eight at most and before `end`, may be within reach of a wall.
 uint avx2_near_walls(const SolverData *view, const vec4 *points, uint i, uint end);
 
-// Whether all neighbours of a particle are of its own liquid: the AVX2 loops handle nothing else.
-bool avx2_is_plain(const SolverData *view, uint i);
+// Whether all neighbours of a particle are of its own phase.
+bool avx2_neighbours_are_alike(const SolverData *view, uint i);
+
+// Whether a particle is among its own liquid: the AVX2 loops handle nothing else.
+static inline bool is_plain(const SolverData *view, uint i)
+{
+    return (view->has_solids == 0u && !liquids_differ(view)) || avx2_neighbours_are_alike(view, i);
+}
 
 // What images behind several walls add to a particle's density, over rest density.
 float avx2_image_density(const SolverData *view, uint i, const Walls *walls);
@@ -76,8 +82,7 @@ static inline bool find_walls(const SolverData *view, const Collider *tank, vec4
 // that has other things elsewhere.
 static inline bool has_one_mirror(const SolverData *view, uint i, const Walls *walls)
 {
-    return walls->b.distance >= NO_FIELD && walls->a.distance > 0.0f &&
-           ((view->has_solids == 0u && !liquids_differ(view)) || avx2_is_plain(view, i));
+    return walls->b.distance >= NO_FIELD && walls->a.distance > 0.0f && is_plain(view, i);
 }
 
 // A single wall, for eight neighbours at a time.
