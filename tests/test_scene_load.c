@@ -126,6 +126,8 @@ static json_t *some_value(const SceneKey *key)
         return json_string("shape:box");
     case SCENE_VEC3:
         return json_pack("[fff]", key->maximum, key->maximum, key->maximum);
+    case SCENE_POINTS:
+        return json_pack("[[fff][fff]]", key->minimum, 0.0, 0.0, key->maximum, 0.0, 0.0);
     case SCENE_CHOICE:
         assert_true(scene_choice_next(&choices, word));
         return json_string(word);

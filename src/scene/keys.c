@@ -15,6 +15,7 @@
 #define FITS_PATH(field)   _Generic((field), const char * : 1, default : 0)
 #define FITS_MESH(field)   FITS_PATH(field)
 #define FITS_MESHES(field) _Generic((field), const SceneSequence * : 1, default : 0)
+#define FITS_POINTS(field) _Generic((field), const ScenePoints * : 1, default : 0)
 #define FITS_CHOICE(field) (sizeof(field) == sizeof(uint32_t) && FITS_UINT(field)) // an enum without negative values
 #define KEY(section, field, type, unit, minimum, maximum, standard, animation, choices, meaning)                       \
     _Static_assert(FITS_##type(((scene_type_##section *)0)->field), #section "." #field " is not a " #type);
@@ -175,7 +176,7 @@ static void store_default(const SceneKey *key, void *element)
         json_decref(value);
         return;
     }
-    if (key->type == SCENE_MESHES) { // the element was cleared: no meshes
+    if (key->type == SCENE_MESHES || key->type == SCENE_POINTS) { // the element was cleared: none
         MOTE_ASSERT(json_is_array(value) && json_array_size(value) == 0);
         json_decref(value);
         return;

@@ -373,6 +373,14 @@ MoteResult mote_scene_load(const char *path, const char *const *overrides, uint3
     return MOTE_OK;
 }
 
+static void points_free(ScenePoints *points)
+{
+    for (ScenePoints *next; points != NULL; points = next) {
+        next = points->next;
+        free(points);
+    }
+}
+
 void mote_scene_destroy(MoteScene *scene)
 {
     if (scene == NULL) {
@@ -385,6 +393,7 @@ void mote_scene_destroy(MoteScene *scene)
     free(scene->tracks);
     scene_values_free(&scene->values);
     scene_meshes_free(scene);
+    points_free(scene->points);
     notices_clear(&scene->notices);
     for (SceneText *text = scene->texts, *next; text != NULL; text = next) {
         next = text->next;

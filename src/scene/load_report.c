@@ -216,6 +216,10 @@ const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECT
         append(text, SCENE_EXPECTED_TEXT_SIZE,
                "an array of at least 2 meshes: paths of files, package:PATH or shape:NAME");
         break;
+    case SCENE_POINTS:
+        snprintf(text, SCENE_EXPECTED_TEXT_SIZE, "an array of points, of 3 numbers from %.10g to %.10g%s%s each",
+                 key->minimum, key->maximum, key->unit[0] != '\0' ? " " : "", key->unit);
+        break;
     case SCENE_CHOICE: {
         const char *choices = key->choices;
         char choice[SCENE_NAME_SIZE];

@@ -393,6 +393,35 @@ static void read_meshes(SceneReader *reader, const SceneKey *key, const json_t *
     free(names);
 }
 
+static void read_points(SceneReader *reader, const SceneKey *key, const json_t *value, const ScenePath *path,
+                        void *element)
+{
+    static const SceneKey one = {.type = SCENE_VEC3}; // an item: its range is the list's
+    if (!json_is_array(value)) {
+        report_value(reader, key, value, path, false);
+        return;
+    }
+    const size_t count = json_array_size(value);
+    ScenePoints *points = malloc(sizeof *points + count * sizeof *points->at);
+    if (points == NULL) {
+        reader->no_memory = true;
+        return;
+    }
+    *points = (ScenePoints){.next = reader->scene->points, .count = (uint32_t)count};
+    reader->scene->points = points;
+    SceneKey item = one;
+    item.unit = key->unit;
+    item.minimum = key->minimum;
+    item.maximum = key->maximum;
+    for (size_t i = 0; i < count; i++) {
+        double numbers[3] = {0, 0, 0};
+        const ScenePath at = path_to_index(path, i);
+        read_numbers(reader, &item, json_array_get(value, i), &at, numbers);
+        points->at[i] = (MoteVec3){(float)numbers[0], (float)numbers[1], (float)numbers[2]};
+    }
+    *(const ScenePoints **)(void *)((char *)element + key->offset) = count > 0 ? points : NULL;
+}
+
 // ---- Keys ------------------------------------------------------------------------------------------------------
 
 void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, const ScenePath *path,
@@ -452,6 +481,9 @@ void scene_read_key(SceneReader *reader, const SceneKey *key, json_t *value, con
         break;
     case SCENE_MESHES:
         read_meshes(reader, key, value, path, element);
+        break;
+    case SCENE_POINTS:
+        read_points(reader, key, value, path, element);
         break;
     }
 }

@@ -11,9 +11,10 @@
 
 typedef char SceneName[SCENE_NAME_SIZE];
 typedef struct SceneSequence SceneSequence; // meshes.h
+typedef struct ScenePoints ScenePoints;
 
 // One struct a section of keys.def, with a field for each of its keys; those of MAP sections begin with their name.
-// What PATH, MESH and MESHES fields point to belongs to the scene and is shared by all copies of its values.
+// What PATH, MESH, MESHES and POINTS fields point to belongs to the scene and is shared by all copies of its values.
 #define SCENE_STRUCTS
 #define SCENE_FIELD_UINT   uint32_t
 #define SCENE_FIELD_FLOAT  float
@@ -23,6 +24,7 @@ typedef struct SceneSequence SceneSequence; // meshes.h
 #define SCENE_FIELD_PATH   const char *
 #define SCENE_FIELD_MESH   const char *
 #define SCENE_FIELD_MESHES const SceneSequence * // or NULL
+#define SCENE_FIELD_POINTS const ScenePoints *   // or NULL
 #define SCENE_FIELD_CHOICE uint32_t              // of one of the enums below, or of the public headers
 #define SCENE_NAMED_OBJECT
 #define SCENE_NAMED_ARRAY
@@ -108,6 +110,7 @@ typedef enum SceneType {
     SCENE_PATH,
     SCENE_MESH,
     SCENE_MESHES,
+    SCENE_POINTS,
     SCENE_CHOICE
 } SceneType;
 typedef enum SceneAnimation { SCENE_ANIMATED, SCENE_FIXED, SCENE_REQUIRED } SceneAnimation;
@@ -160,6 +163,13 @@ struct SceneText {
     char text[];
 };
 
+// A list of points of the scene's own; the scene frees all of them.
+struct ScenePoints {
+    ScenePoints *next;
+    uint32_t count;
+    MoteVec3 at[];
+};
+
 typedef struct SceneMesh SceneMesh; // meshes.h
 
 struct MoteScene {
@@ -171,6 +181,7 @@ struct MoteScene {
     SceneText *texts;         // what the values of PATH keys point to
     SceneMesh *meshes;        // what those of MESH keys name, each once
     SceneSequence *sequences; // what those of MESHES keys point to
+    ScenePoints *points;      // what those of POINTS keys point to
     Notices notices;          // warnings about the file
     uint64_t hash; // of the file's physics with its overrides applied: states remember which scene they belong to
 };

@@ -76,6 +76,11 @@ static json_t *schema_of_value(const SceneKey *key)
         return key->type != SCENE_VEC3
                    ? number
                    : json_pack("{sssosisi}", "type", "array", "items", number, "minItems", 3, "maxItems", 3);
+    case SCENE_POINTS:
+        number = json_pack("{sssoso}", "type", "number", "minimum", json_of_number(key->minimum), "maximum",
+                           json_of_number(key->maximum));
+        return json_pack("{ssso}", "type", "array", "items",
+                         json_pack("{sssosisi}", "type", "array", "items", number, "minItems", 3, "maxItems", 3));
     case SCENE_BOOL:
         return schema_of_type("boolean");
     case SCENE_STRING:
@@ -382,9 +387,10 @@ static void write_cell(FILE *stream, const char *text)
 
 static void write_key(FILE *stream, const SceneKey *key)
 {
-    static const char *const types[] = {"whole number", "number", "3 numbers",       "true or false", "string",
-                                        "file",         "mesh",   "array of meshes", "choice"};
-    const bool numeric = key->type == SCENE_UINT || key->type == SCENE_FLOAT || key->type == SCENE_VEC3;
+    static const char *const types[] = {"whole number", "number", "3 numbers",       "true or false",   "string",
+                                        "file",         "mesh",   "array of meshes", "array of points", "choice"};
+    const bool numeric =
+        key->type == SCENE_UINT || key->type == SCENE_FLOAT || key->type == SCENE_VEC3 || key->type == SCENE_POINTS;
     fprintf(stream, "| `%s` |", key->name);
     write_cell(stream, types[key->type]);
     write_cell(stream, key->unit);

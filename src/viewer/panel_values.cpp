@@ -107,7 +107,8 @@ bool default_of(const SceneKey &key, double numbers[3])
 
 bool is_text(const SceneKey &key)
 {
-    return key.type == SCENE_STRING || key.type == SCENE_PATH || key.type == SCENE_MESH || key.type == SCENE_MESHES;
+    return key.type == SCENE_STRING || key.type == SCENE_PATH || key.type == SCENE_MESH || key.type == SCENE_MESHES ||
+           key.type == SCENE_POINTS;
 }
 
 void explain(const SceneKey &key, bool live)
@@ -182,7 +183,8 @@ void text_row(const SceneKey &key, uint32_t index, uint32_t element, const Panel
     }
     name_column(key, false);
     ImGui::SetNextItemWidth(-1.0f);
-    const ImGuiInputTextFlags read_only = key.type == SCENE_MESHES ? ImGuiInputTextFlags_ReadOnly : 0;
+    const bool is_list = key.type == SCENE_MESHES || key.type == SCENE_POINTS;
+    const ImGuiInputTextFlags read_only = is_list ? ImGuiInputTextFlags_ReadOnly : 0;
     if (ImGui::InputText("##value", text, sizeof text, ImGuiInputTextFlags_EnterReturnsTrue | read_only)) {
         host->set_text(host->data, index, element, text);
     }
@@ -190,7 +192,7 @@ void text_row(const SceneKey &key, uint32_t index, uint32_t element, const Panel
     char standard[256] = "";
     snprintf(standard, sizeof standard, "%s", key.standard[0] == '"' ? key.standard + 1 : "");
     standard[std::strcspn(standard, "\"")] = '\0';
-    const bool has_default = key.animation != SCENE_REQUIRED && key.type != SCENE_MESHES;
+    const bool has_default = key.animation != SCENE_REQUIRED && !is_list;
     if (last_columns(false, !has_default || std::strcmp(text, standard) == 0)) {
         host->set_text(host->data, index, element, standard);
     }

@@ -54,11 +54,14 @@ bool simulator_words(Simulator *simulator, uint32_t key, uint32_t element, char 
     } else if (elements != NULL && element < elements->count) {
         const char *field =
             (const char *)elements->data + element * scene_sections[row->section].element_size + row->offset;
-        const SceneSequence *sequence =
-            row->type == SCENE_MESHES ? *(const SceneSequence *const *)(const void *)field : NULL;
-        const char *text = row->type == SCENE_STRING   ? field
-                           : row->type == SCENE_MESHES ? (sequence != NULL ? "a sequence" : "")
-                                                       : *(const char *const *)(const void *)field;
+        const bool is_list = row->type == SCENE_MESHES || row->type == SCENE_POINTS;
+        const void *const *pointed = (const void *const *)(const void *)field;
+        const char *text = row->type == SCENE_STRING ? field : NULL;
+        if (is_list) {
+            text = *pointed == NULL ? "" : row->type == SCENE_MESHES ? "a sequence" : "points";
+        } else if (text == NULL) {
+            text = *pointed;
+        }
         snprintf(words, size, "%s", text != NULL ? text : "");
         found = true;
     }
