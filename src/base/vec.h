@@ -66,6 +66,37 @@ static inline MoteQuaternion quat_conjugate(MoteQuaternion q)
     return (MoteQuaternion){-q.x, -q.y, -q.z, q.w};
 }
 
+// The rotation b, then a.
+static inline MoteQuaternion quat_product(MoteQuaternion a, MoteQuaternion b)
+{
+    return (MoteQuaternion){
+        .x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+        .y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+        .z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
+        .w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+    };
+}
+
+static inline MoteQuaternion quat_normalize(MoteQuaternion q)
+{
+    const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+    return (MoteQuaternion){q.x / length, q.y / length, q.z / length, q.w / length};
+}
+
+// The shortest rotation of the unit vector a onto the unit vector b; half a turn about any axis where they are
+// opposite.
+static inline MoteQuaternion quat_between(MoteVec3 a, MoteVec3 b)
+{
+    const float cosine = vec3_dot(a, b);
+    const MoteVec3 axis = vec3_cross(a, b);
+    if (cosine < -0.999999f) {
+        const MoteVec3 other = fabsf(a.x) < 0.7f ? (MoteVec3){1, 0, 0} : (MoteVec3){0, 1, 0};
+        const MoteVec3 side = vec3_normalize(vec3_cross(a, other), 0.0f, other);
+        return (MoteQuaternion){side.x, side.y, side.z, 0.0f};
+    }
+    return quat_normalize((MoteQuaternion){axis.x, axis.y, axis.z, 1.0f + cosine});
+}
+
 // ---- Doubles ----
 
 typedef struct DVec3 {

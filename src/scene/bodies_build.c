@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/stop.h"
+#include "base/vec.h"
 #include "scene/build.h"
 #include "scene/random.h"
 #include "scene/start.h"
@@ -112,7 +113,7 @@ static MoteTransform copy_pose(const SceneBody *body, uint32_t number)
     }
     MoteTransform pose = {{place[0], place[1], place[2]}, scene_rotation(body->rotation)};
     if (body->copies_turn) {
-        pose.rotation = scene_quaternion_product(random_rotation(body->seed, 2 * (uint64_t)number + 1), pose.rotation);
+        pose.rotation = quat_product(random_rotation(body->seed, 2 * (uint64_t)number + 1), pose.rotation);
     }
     return pose;
 }

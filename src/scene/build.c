@@ -2,6 +2,7 @@
 #include "scene/build.h"
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "scene/keys.h"
 #include <math.h>
 #include <stdio.h>
@@ -9,16 +10,6 @@
 #include <string.h>
 
 // ---- Rotations ----
-
-MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b)
-{
-    return (MoteQuaternion){
-        .x = a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-        .y = a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-        .z = a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-        .w = a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-    };
-}
 
 // Sine and cosine of half an angle. A wheel that has turned for an hour is brought back to two turns first (a
 // quaternion's period), where radians are still exact to the last digits of a float.
@@ -36,13 +27,7 @@ MoteQuaternion scene_rotation(MoteVec3 degrees)
     half_angle(degrees.x, &x.x, &x.w);
     half_angle(degrees.y, &y.y, &y.w);
     half_angle(degrees.z, &z.z, &z.w);
-    MoteQuaternion q = scene_quaternion_product(z, scene_quaternion_product(y, x));
-    const float length = sqrtf(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-    q.x /= length;
-    q.y /= length;
-    q.z /= length;
-    q.w /= length;
-    return q;
+    return quat_normalize(quat_product(z, quat_product(y, x)));
 }
 
 MoteVec3 scene_rotate(MoteQuaternion q, MoteVec3 v)

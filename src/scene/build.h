@@ -12,7 +12,6 @@
 // Degrees about the fixed x, then y, then z axis.
 MoteQuaternion scene_rotation(MoteVec3 degrees);
 MoteVec3 scene_rotate(MoteQuaternion rotation, MoteVec3 v);
-MoteQuaternion scene_quaternion_product(MoteQuaternion a, MoteQuaternion b); // b first, then a
 
 // A collider that moves from its pose in the first element to that in the second. Extents are the second's: the
 // solver knows one size a step.
