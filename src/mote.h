@@ -528,6 +528,39 @@ typedef struct MoteSpringState {
 // Fills at most `capacity` rows, in the order of adding.
 MOTE_API MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint32_t capacity);
 
+// ---- Rods --------------------------------------------------------------------------------------------------
+
+// An elastic rod through particles, its nodes: it resists stretching, bending and twisting, and is solved as a whole,
+// so that it is as stiff as it should be with few iterations. A particle is a node of one rod, once, and of no body: a
+// spring joins rods and bodies. Where a node is removed the rod is cut.
+typedef struct MoteRod {
+    const MoteParticleHandle *nodes; // in order along the rod, at least 2, not one in the place of the one before
+    uint32_t node_count;
+    float radius;            // m, above 0: with the density, what the rod's segments need to be twisted
+    float linear_density;    // kg/m, above 0, likewise; the mass of the rod is that of its nodes
+    float stretch_stiffness; // N, above 0: Young's modulus times the area of the cross-section
+    float bend_stiffness;    // N m^2: Young's modulus times the area's second moment, pi r^4 / 4; 0 does not resist
+    float twist_stiffness;   // N m^2: shear modulus times the polar moment, pi r^4 / 2; 0 does not resist
+    float damping;           // s, of all three: the damping is this many times the stiffness
+    bool straight;           // true: at rest it is straight; false: as its nodes are when it is added
+    bool clamped[2];         // whether the first and the last segment keep their direction; their nodes may be pinned
+    float twist;             // rad, from its first to its last segment, by which it is twisted when it is added
+} MoteRod;
+MOTE_API MoteRod mote_default_rod(void); // of soft rubber, 1 cm thick; without nodes
+
+// Rods are numbered from 0 in the order of adding; `number` may be NULL.
+MOTE_API MoteResult mote_world_add_rod(MoteWorld *world, const MoteRod *rod, uint32_t *number);
+MOTE_API uint32_t mote_world_rod_count(const MoteWorld *world);
+MOTE_API uint32_t mote_world_rod_node_count(const MoteWorld *world); // of all rods
+typedef struct MoteRodNodeState {
+    MoteParticleState node;
+    MoteQuaternion rotation; // of the segment from here to the next node: its z axis is along the rod
+    MoteVec3 force;          // N, by which that segment pulls this node, and the next one with its opposite
+    MoteVec3 torque;         // N m, by which the joint behind it turns that segment, and the next one with its opposite
+} MoteRodNodeState;
+// Fills at most `capacity` rows: the nodes of the first rod, then those of the next. Forces are of the last step.
+MOTE_API MoteResult mote_world_read_rods(MoteWorld *world, MoteRodNodeState *out, uint32_t capacity);
+
 // ---- Forces ------------------------------------------------------------------------------------------------
 
 typedef enum MoteForceKind {
@@ -536,6 +569,7 @@ typedef enum MoteForceKind {
     MOTE_FORCE_COLLIDERS, // of contacts with colliders, friction included
     MOTE_FORCE_BODIES,    // of shape matching
     MOTE_FORCE_SPRINGS,   // of springs
+    MOTE_FORCE_RODS,      // of rods
     MOTE_FORCE_COUNT
 } MoteForceKind;
 
