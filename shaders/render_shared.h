@@ -167,12 +167,18 @@ struct FrameConstants {
     ADDRESS(MaterialArray) materials;
     ADDRESS(UintArray) sky_pixels; // of a sky from a file: two uints of halves, sky_width x sky_height
     ADDRESS(PrimitiveVertexArray) primitive_vertices;
-    ADDRESS(ColliderArray) colliders;       // colliders
-    ADDRESS(UintArray) group_materials;     // group_count of them: rows of materials
-    ADDRESS(UintArray) handles;             // of particles, as MoteRenderView has them: below member_count, of bodies
-    ADDRESS(UintArray) handle_slots;        // member_count of them, and others
-    ADDRESS(UintArray) member_clusters;     // the same
-    ADDRESS(Vec4Array) cluster_rotations;   // cluster_count of them
+    ADDRESS(ColliderArray) colliders;     // colliders
+    ADDRESS(UintArray) group_materials;   // group_count of them: rows of materials
+    ADDRESS(UintArray) handles;           // of particles, as MoteRenderView has them: below member_count, of bodies
+    ADDRESS(UintArray) handle_slots;      // member_count of them, and others
+    ADDRESS(UintArray) member_clusters;   // the same
+    ADDRESS(Vec4Array) cluster_rotations; // cluster_count of them
+    ADDRESS(UintArray) cloth_handles; // cloth_vertex_count of them, as MoteRenderView has them, as those that follow
+    ADDRESS(UintArray) cloth_corners; // 3 a triangle
+    ADDRESS(UintArray) cloth_of_triangles;  // cloth_triangle_count of them
+    ADDRESS(FloatArray) cloth_uvs;          // 6 a triangle
+    ADDRESS(UintArray) cloth_fan_starts;    // cloth_vertex_count of them, and the end
+    ADDRESS(UintArray) cloth_fans;          // 3 a triangle
     ADDRESS(UintArray) has_mesh;            // not 0 a member that a mesh is drawn for; nobody's if has_mesh_count is 0
     ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
     ADDRESS(UintArray) mesh_triangles;      // three vertices of their mesh each

@@ -302,6 +302,7 @@ typedef enum MoteParticleKind {
     MOTE_KIND_BODY,   // solid: of a body (mote_world_add_body), or a point that collides with those of other groups
     MOTE_KIND_LIQUID, // takes part in density constraints
     MOTE_KIND_GRAIN,  // solid: collides with those of its own group, too, and may roll
+    MOTE_KIND_CLOTH,  // solid: a vertex of cloth (mote_cloth.h), which collides with those of its own group, too
     MOTE_KIND_COUNT
 } MoteParticleKind;
 

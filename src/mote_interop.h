@@ -67,8 +67,14 @@ typedef struct MoteArray {
     X(neighbours)   /* uint, indices of particles: of those nearer than `smoothing_radius` when the step searched */   \
     X(handles)      /* uint a particle: its row of the member table; others are no members */                          \
     X(handle_slots) /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */        \
-    X(member_clusters)   /* uint a member: the cluster whose rotation it follows */                                    \
-    X(cluster_rotations) /* vec4 a cluster: unit quaternion x, y, z, w */
+    X(member_clusters)    /* uint a member: the cluster whose rotation it follows */                                   \
+    X(cluster_rotations)  /* vec4 a cluster: unit quaternion x, y, z, w */                                             \
+    X(cloth_handles)      /* uint a vertex of cloth: a handle as in `handles` */                                       \
+    X(cloth_corners)      /* uint, 3 a triangle of cloth: its vertices, or MOTE_NONE where there is no triangle */     \
+    X(cloth_of_triangles) /* uint a triangle: index of its cloth */                                                    \
+    X(cloth_uvs)          /* float, 6 a triangle: u and v of each corner */                                            \
+    X(cloth_fan_starts)   /* uint a vertex, and the end: where its triangles begin in `cloth_fans` */                  \
+    X(cloth_fans)         /* uint, 3 a triangle: 3 times the triangle, and its corner there; ascending for a vertex */
 
 // The world's arrays in their spatial order, as of the last step. Addresses are valid until the next call that changes
 // the world. `layout` changes whenever memory was allocated or freed: imports of these addresses must be dropped then.
@@ -87,6 +93,7 @@ typedef struct MoteRenderView {
     float solid_radius;              // m, of a solid particle: half the distance that contacts keep
     uint32_t member_count;           // of bodies, in a table whose rows do not change when particles are sorted
     uint32_t cluster_count;          // of bodies
+    uint32_t cloth_count, cloth_vertex_count, cloth_triangle_count;
     MoteTimeline *timeline; // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
 #define MOTE_RENDER_ARRAY(name) MoteArray name;
     MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)

@@ -67,7 +67,8 @@ typedef enum SceneAffects {
     SCENE_AFFECTS_LIQUID,
     SCENE_AFFECTS_GRAINS,
     SCENE_AFFECTS_BODIES,
-    SCENE_AFFECTS_COLLIDERS
+    SCENE_AFFECTS_COLLIDERS,
+    SCENE_AFFECTS_CLOTH
 } SceneAffects;
 
 typedef enum SceneSection {

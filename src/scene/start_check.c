@@ -332,6 +332,7 @@ static const SceneMaterial *material_of(const SceneStart *start, const StartSour
     const SceneValues *values = &start->scene->values;
     const char *name = source->section == SCENE_SECTION_fluid   ? SCENE_AT(values, fluid, source->element)->material
                        : source->section == SCENE_SECTION_grain ? SCENE_AT(values, grain, source->element)->material
+                       : source->section == SCENE_SECTION_cloth ? SCENE_AT(values, cloth, source->element)->material
                                                                 : SCENE_AT(values, body, source->element)->material;
     return scene_material(values, name);
 }

@@ -300,6 +300,29 @@ static MoteResult check_motions(const WorldSnapshot *snapshot)
     return MOTE_OK;
 }
 
+// Corners of triangles that are vertices, vertices that are handles.
+static MoteResult check_cloth(const MoteWorld *world, const WorldSnapshot *snapshot)
+{
+    const SavedArray *handles = &snapshot->arrays[SAVED_cloth_handles],
+                     *corners = &snapshot->arrays[SAVED_cloth_corners];
+    const uint32_t members = world->view.member_count, singles = world->view.handle_count - members;
+    for (uint64_t i = 0; i < handles->count; i++) {
+        const uint32_t handle = handles->words[i];
+        if (handle < HANDLE_SINGLE ? handle >= members : handle - HANDLE_SINGLE >= singles) {
+            return mote_fail(MOTE_ERROR_INPUT, "snapshot has handle 0x%x at vertex %llu of cloth, which is none",
+                             handle, (unsigned long long)i);
+        }
+    }
+    for (uint64_t i = 0; i < corners->count; i++) {
+        if (corners->words[i] != MOTE_NONE && corners->words[i] >= handles->count) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "snapshot has vertex %u in triangle %llu of cloth, expected one below %llu",
+                             corners->words[i], (unsigned long long)(i / 3), (unsigned long long)handles->count);
+        }
+    }
+    return MOTE_OK;
+}
+
 static MoteResult check_snapshot(const MoteWorld *world, const WorldSnapshot *snapshot)
 {
     MoteResult result = check_sizes(world, snapshot);
@@ -308,6 +331,7 @@ static MoteResult check_snapshot(const MoteWorld *world, const WorldSnapshot *sn
     result = result == MOTE_OK ? check_channels(snapshot) : result;
     result = result == MOTE_OK ? check_ids(snapshot) : result;
     result = result == MOTE_OK ? check_handles(world, snapshot) : result;
+    result = result == MOTE_OK ? check_cloth(world, snapshot) : result;
     return result == MOTE_OK ? check_motions(snapshot) : result;
 }
 

@@ -120,6 +120,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->collider_list);
     free(world->collider_ids);
     free(world->id_rows);
+    free(world->cloths);
     free(world);
 }
 

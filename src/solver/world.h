@@ -4,6 +4,7 @@
 #define MOTE_SOLVER_WORLD_H
 
 #include "base/stop.h"
+#include "mote_cloth.h"
 #include "mote_forces.h"
 #include "solver/backend.h"
 #include "solver/scratch.h"
@@ -83,6 +84,12 @@ typedef struct ForceFieldSlot {
     uint32_t generation; // of the field that is or was here
     bool in_use;
 } ForceFieldSlot;
+
+// The host's record of a cloth (cloth.c).
+typedef struct WorldCloth {
+    MoteClothInfo info;
+    uint32_t first_vertex, first_triangle; // rows of cloth_handles, triangles of cloth_corners
+} WorldCloth;
 
 // The arguments of mote_world_set_step_callbacks.
 typedef struct StepCallbacks {
@@ -185,6 +192,7 @@ struct MoteWorld {
     uint32_t *id_rows;            // by the index of an id: the collider's row, or NONE
     uint32_t id_row_count;
     uint32_t last_generation; // that a collider or body got
+    WorldCloth *cloths;       // view.cloth_count of them
     StepCallbacks callbacks;
     ForceFieldSlot *force_fields;
     uint32_t force_field_slots; // view.force_field_count of them in use

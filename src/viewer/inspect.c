@@ -16,7 +16,8 @@ enum { BLOCK = 8 }; // entries of the lists, see MoteRenderView
 // Of two solids, as the solver has it (src/kernels/kinds.h).
 static bool can_touch(uint32_t a, uint32_t b)
 {
-    return (a & MOTE_PHASE_GROUP_MASK) != (b & MOTE_PHASE_GROUP_MASK) || mote_phase_kind(a) == MOTE_KIND_GRAIN;
+    return (a & MOTE_PHASE_GROUP_MASK) != (b & MOTE_PHASE_GROUP_MASK) || mote_phase_kind(a) == MOTE_KIND_GRAIN ||
+           mote_phase_kind(a) == MOTE_KIND_CLOTH;
 }
 
 static bool is_solid(uint32_t phase)
@@ -127,6 +128,7 @@ void inspect_text(const Inspection *s, char *text, size_t size)
         s->id, s->phase & MOTE_PHASE_GROUP_MASK,
         !solid                                         ? "liquid"
         : mote_phase_kind(s->phase) == MOTE_KIND_GRAIN ? "grain"
+        : mote_phase_kind(s->phase) == MOTE_KIND_CLOTH ? "cloth"
                                                        : "of a body",
         (double)s->position.x, (double)s->position.y, (double)s->position.z, (double)s->velocity.x,
         (double)s->velocity.y, (double)s->velocity.z, (double)s->density,

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// mote_cloth.h - cloth: triangle meshes whose vertices are particles, held together by links.
+#ifndef MOTE_CLOTH_H
+#define MOTE_CLOTH_H
+
+#include "mote.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A cloth is made of particles of MOTE_KIND_CLOTH that are in the world already; one without mass is a pin. Its links
+// are springs of the world (mote_world_read_springs): along edges against stretching, across the quads of a grid
+// against shearing, and to vertices two away against bending. A mesh that is no grid resists shear by its edges, and
+// bending by a link across each edge between two triangles (UPP section 8). An edge has at most two triangles, which
+// wind the same way; the front is where a triangle winds counter-clockwise.
+typedef struct MoteCloth {
+    uint32_t vertex_count, triangle_count;
+    const MoteParticleHandle *vertices;
+    const uint32_t *triangles;      // 3 vertices each, by their places in `vertices`
+    const float *uvs;               // u and v of each corner, 6 a triangle; NULL is zeros
+    const MoteVec3 *rest_positions; // m, a vertex: the shape without stretch; NULL is where the particles are
+    uint32_t columns, rows;         // of a grid, whose vertices come row by row; 0 is any other mesh
+    float stretch_compliance;       // m/N, of a link: its extension over its tension; 0 is as stiff as can be
+    float shear_compliance;         // likewise
+    float bend_compliance;          // likewise; INFINITY: no links against bending, and so for the others
+    float damping;                  // N s/m, of a link that has a compliance
+} MoteCloth;
+// Stiff against stretching, soft against bending; the vertices and triangles are still to be given.
+MOTE_API MoteCloth mote_default_cloth(void);
+
+typedef struct MoteClothInfo {
+    uint32_t vertices, triangles, edges;
+    uint32_t first_spring; // of its links among the world's springs: those against stretching first, then the others
+    uint32_t stretch_springs, shear_springs, bend_springs;
+} MoteClothInfo;
+
+// Cloths are numbered from 0 in the order of adding; *index (may be NULL) is the new one's. All of it is added or none.
+MOTE_API MoteResult mote_world_add_cloth(MoteWorld *world, const MoteCloth *cloth, uint32_t *index);
+MOTE_API uint32_t mote_world_cloth_count(const MoteWorld *world);
+MOTE_API MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index, MoteClothInfo *out);
+
+// A third of the area (m^2) of its triangles for each of `vertex_count` vertices: times a mass per area these are the
+// masses to add the particles with. Refuses indices out of range.
+MOTE_API MoteResult mote_cloth_areas(const MoteVec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
+                                     uint32_t triangle_count, float *areas);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

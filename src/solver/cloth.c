@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+// cloth.c - cloth: checks meshes, fills the tables of vertices and triangles that kernels and renderers read, and adds
+// the links, which are springs (springs.c).
+#include "mote_cloth.h"
+
+#include "base/error.h"
+#include "solver/cloth_topology.h"
+#include "solver/particle_copy.h"
+#include "solver/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+MoteCloth mote_default_cloth(void)
+{
+    return (MoteCloth){.bend_compliance = 1e-3f};
+}
+
+uint32_t mote_world_cloth_count(const MoteWorld *world)
+{
+    return world->view.cloth_count;
+}
+
+MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index, MoteClothInfo *out)
+{
+    if (index >= world->view.cloth_count) {
+        return mote_fail(MOTE_ERROR_INPUT, "cloth %u is not in the world, expected one below %u", index,
+                         world->view.cloth_count);
+    }
+    *out = world->cloths[index].info;
+    return MOTE_OK;
+}
+
+// ---- Areas -------------------------------------------------------------------------------------------------
+
+static double triangle_area(const MoteVec3 *positions, const uint32_t *corners)
+{
+    const MoteVec3 a = positions[corners[0]], b = positions[corners[1]], c = positions[corners[2]];
+    const double ux = (double)b.x - a.x, uy = (double)b.y - a.y, uz = (double)b.z - a.z;
+    const double vx = (double)c.x - a.x, vy = (double)c.y - a.y, vz = (double)c.z - a.z;
+    const double x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx;
+    return 0.5 * sqrt(x * x + y * y + z * z);
+}
+
+MoteResult mote_cloth_areas(const MoteVec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
+                            uint32_t triangle_count, float *areas)
+{
+    double *sums = calloc((size_t)vertex_count + 1, sizeof *sums);
+    if (sums == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the areas of %u vertices", vertex_count);
+    }
+    MoteResult result = MOTE_OK;
+    for (uint32_t t = 0; t < triangle_count && result == MOTE_OK; t++) {
+        const uint32_t *corners = triangles + 3 * (size_t)t;
+        if (corners[0] >= vertex_count || corners[1] >= vertex_count || corners[2] >= vertex_count) {
+            result = mote_fail(MOTE_ERROR_INPUT, "triangle %u has a vertex that is not below %u", t, vertex_count);
+        }
+        const double third = result == MOTE_OK ? triangle_area(positions, corners) / 3.0 : 0.0;
+        for (uint32_t c = 0; c < 3 && result == MOTE_OK; c++) {
+            sums[corners[c]] += third;
+        }
+    }
+    for (uint32_t v = 0; v < vertex_count; v++) {
+        areas[v] = (float)sums[v];
+    }
+    free(sums);
+    return result;
+}
+
+// ---- Checks ------------------------------------------------------------------------------------------------
+
+// A cloth on its way into the world.
+typedef struct NewCloth {
+    const MoteCloth *cloth;
+    uint32_t *handles; // as kernels have them, a vertex
+    MoteVec3 *rest;    // m, a vertex
+    ClothTopology topology;
+    ClothLinks links;
+    MoteSpring *springs;
+    MoteClothInfo info;
+} NewCloth;
+
+static void new_cloth_free(NewCloth *new)
+{
+    free(new->handles);
+    free(new->rest);
+    free(new->springs);
+    cloth_topology_free(&new->topology);
+    cloth_links_free(&new->links);
+}
+
+static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
+{
+    const float numbers[] = {cloth->stretch_compliance, cloth->shear_compliance, cloth->bend_compliance};
+    for (int i = 0; i < 3; i++) {
+        if (!(numbers[i] >= 0.0f) || (numbers[i] > 0.0f && isinf(1.0f / numbers[i]))) {
+            return mote_fail(MOTE_ERROR_INPUT, "the cloth has a compliance of %g m/N, expected 0 or more",
+                             (double)numbers[i]);
+        }
+    }
+    if (!isfinite(cloth->damping) || cloth->damping < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "the cloth has a damping of %g N s/m, expected a number not below 0",
+                         (double)cloth->damping);
+    }
+    if (cloth->vertex_count < 3 || cloth->triangle_count == 0 || cloth->vertices == NULL || cloth->triangles == NULL) {
+        return mote_fail(MOTE_ERROR_INPUT, "the cloth has %u vertices and %u triangles, expected a triangle at least",
+                         cloth->vertex_count, cloth->triangle_count);
+    }
+    if ((uint64_t)cloth->columns * cloth->rows != (cloth->columns + cloth->rows > 0 ? cloth->vertex_count : 0)) {
+        return mote_fail(MOTE_ERROR_INPUT, "the cloth is a grid of %u columns and %u rows, but has %u vertices",
+                         cloth->columns, cloth->rows, cloth->vertex_count);
+    }
+    if ((uint64_t)world->view.cloth_vertex_count + cloth->vertex_count > UINT32_MAX / 8 ||
+        (uint64_t)world->view.cloth_triangle_count + cloth->triangle_count > UINT32_MAX / 8) {
+        return mote_fail(MOTE_ERROR_INPUT, "cloth of more than 2^29 vertices or triangles");
+    }
+    if (world->settings.dimensions != 3) {
+        return mote_fail(MOTE_ERROR_INPUT, "cloth in a world of 2 dimensions, expected 3");
+    }
+    return MOTE_OK;
+}
+
+// The particles' handles, each of a cloth vertex and of no other one.
+static MoteResult find_handles(MoteWorld *world, NewCloth *new, bool *taken)
+{
+    const MoteCloth *cloth = new->cloth;
+    const uint32_t before = world->view.cloth_vertex_count;
+    uint32_t *others = malloc(before * sizeof *others + 1);
+    if (others == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth of %u vertices", cloth->vertex_count);
+    }
+    if (before > 0) {
+        world->backend->functions->download(world->backend, others, world->view.cloth_handles, before * sizeof *others);
+    }
+    for (uint32_t v = 0; v < before; v++) {
+        taken[world_handle_row(world, others[v])] = true;
+    }
+    free(others);
+    MoteResult result = MOTE_OK;
+    for (uint32_t v = 0; v < cloth->vertex_count && result == MOTE_OK; v++) {
+        result = world_check_handle(world, cloth->vertices[v], &new->handles[v]);
+        bool *row = result == MOTE_OK ? &taken[world_handle_row(world, new->handles[v])] : NULL;
+        if (result != MOTE_OK) {
+            result = mote_fail(result, "vertex %u of the cloth: %s", v, mote_error_message());
+        } else if (*row) {
+            result = mote_fail(MOTE_ERROR_INPUT, "vertex %u of the cloth is a particle that is one already", v);
+        } else {
+            *row = true;
+        }
+    }
+    return result;
+}
+
+// Where the particles are, which must be of the right kind.
+static MoteResult find_particles(MoteWorld *world, NewCloth *new, const uint32_t *slots)
+{
+    MoteParticleView host;
+    MoteResult result = particle_copy_read(world, COPY_POSITIONS | COPY_PHASES, &host);
+    for (uint32_t v = 0; v < new->cloth->vertex_count &&result == MOTE_OK; v++) {
+        const uint32_t slot = slots[world_handle_row(world, new->handles[v])];
+        if (slot >= host.count) {
+            result = mote_fail(MOTE_ERROR_INPUT, "vertex %u of the cloth is a particle that was removed", v);
+        } else if (mote_phase_kind(host.phases[slot]) != MOTE_KIND_CLOTH) {
+            result =
+                mote_fail(MOTE_ERROR_INPUT, "vertex %u of the cloth is a particle of kind %u, expected MOTE_KIND_CLOTH",
+                          v, (uint32_t)mote_phase_kind(host.phases[slot]));
+        } else {
+            const float *p = host.positions + 4 * (size_t)slot;
+            new->rest[v] = (MoteVec3){p[0], p[1], p[2]};
+        }
+    }
+    particle_copy_free(&host);
+    if (result == MOTE_OK && new->cloth->rest_positions != NULL) {
+        memcpy(new->rest, new->cloth->rest_positions, new->cloth->vertex_count * sizeof *new->rest);
+    }
+    return result;
+}
+
+static MoteResult check_areas(const NewCloth *new)
+{
+    const MoteCloth *cloth = new->cloth;
+    for (uint32_t t = 0; t < cloth->triangle_count; t++) {
+        const double area = triangle_area(new->rest, cloth->triangles + 3 * (size_t)t);
+        if (!(area > 0.0) || !isfinite(area)) {
+            return mote_fail(MOTE_ERROR_INPUT, "triangle %u of the cloth has an area of %g m^2 at rest, expected more",
+                             t, area);
+        }
+    }
+    for (size_t k = 0; cloth->uvs != NULL && k < 6 * (size_t)cloth->triangle_count; k++) {
+        if (!isfinite(cloth->uvs[k])) {
+            return mote_fail(MOTE_ERROR_INPUT, "triangle %zu of the cloth has a uv that is not finite", k / 6);
+        }
+    }
+    return MOTE_OK;
+}
+
+static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCloth *new)
+{
+    *new = (NewCloth){.cloth = cloth};
+    MoteResult result = check_numbers(world, cloth);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const size_t vertices = cloth->vertex_count, handles = world->view.handle_count;
+    bool *taken = calloc(handles + 1, sizeof *taken);
+    uint32_t *slots = malloc(handles * sizeof *slots + 1);
+    new->handles = malloc(vertices * sizeof *new->handles);
+    new->rest = malloc(vertices * sizeof *new->rest);
+    if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth of %u vertices", cloth->vertex_count);
+    }
+    result = result == MOTE_OK ? find_handles(world, new, taken) : result;
+    result = result == MOTE_OK ? world_read_slots(world, slots) : result;
+    result = result == MOTE_OK ? find_particles(world, new, slots) : result;
+    result = result == MOTE_OK ? cloth_topology_make(cloth, &new->topology) : result;
+    result = result == MOTE_OK ? check_areas(new) : result;
+    result = result == MOTE_OK ? cloth_links_make(cloth, &new->topology, &new->links) : result;
+    free(taken);
+    free(slots);
+    return result;
+}
+
+// ---- Links -------------------------------------------------------------------------------------------------
+
+static float distance_between(MoteVec3 a, MoteVec3 b)
+{
+    const double x = (double)a.x - b.x, y = (double)a.y - b.y, z = (double)a.z - b.z;
+    return (float)sqrt(x * x + y * y + z * z);
+}
+
+// Springs for `count` links from `first` on; none where the compliance is infinite. Returns how many.
+static uint32_t make_springs(NewCloth *new, uint32_t first, uint32_t count, float compliance, uint32_t at)
+{
+    if (isinf(compliance)) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *ends = new->links.ends + 2 * (size_t)(first + i);
+        new->springs[at + i] = (MoteSpring){
+            .ends = {new->cloth->vertices[ends[0]], new->cloth->vertices[ends[1]]},
+            .rest_length = distance_between(new->rest[ends[0]], new->rest[ends[1]]),
+            .stiffness = compliance > 0.0f ? 1.0f / compliance : INFINITY,
+            .damping = compliance > 0.0f ? new->cloth->damping : 0.0f,
+        };
+    }
+    return count;
+}
+
+static MoteResult list_springs(MoteWorld *world, NewCloth *new)
+{
+    const ClothLinks *links = &new->links;
+    const MoteCloth *cloth = new->cloth;
+    new->springs = malloc(((size_t)links->stretch + links->shear + links->bend) * sizeof *new->springs + 1);
+    if (new->springs == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the links of a cloth");
+    }
+    MoteClothInfo *info = &new->info;
+    *info = (MoteClothInfo){.vertices = cloth->vertex_count,
+                            .triangles = cloth->triangle_count,
+                            .edges = new->topology.edge_count,
+                            .first_spring = world->view.link_count};
+    info->stretch_springs = make_springs(new, 0, links->stretch, cloth->stretch_compliance, 0);
+    info->shear_springs =
+        make_springs(new, links->stretch, links->shear, cloth->shear_compliance, info->stretch_springs);
+    info->bend_springs = make_springs(new, links->stretch + links->shear, links->bend, cloth->bend_compliance,
+                                      info->stretch_springs + info->shear_springs);
+    return MOTE_OK;
+}
+
+// ---- Tables ------------------------------------------------------------------------------------------------
+
+static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
+{
+    const SolverData *view = &world->view;
+    const uint64_t vertices = view->cloth_vertex_count, triangles = view->cloth_triangle_count;
+    const uint64_t v = vertices + new->cloth->vertex_count, t = triangles + new->cloth->triangle_count;
+    MoteResult result = world_reserve(world, CAPACITY_CLOTH_VERTICES, v, vertices);
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_VERTICES_AND_ONE, v + 1, vertices) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_TRIANGLES, t, triangles) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_CORNERS, 3 * t, 3 * triangles) : result;
+    return result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_UVS, 6 * t, 6 * triangles) : result;
+}
+
+// A copy of `count` numbers with `offset` added to each.
+static uint32_t *shifted(const uint32_t *numbers, size_t count, uint32_t offset)
+{
+    uint32_t *copy = malloc(count * sizeof *copy + 1);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i] = numbers[i] + offset;
+    }
+    return copy;
+}
+
+// What is behind the rows of the cloths before.
+static MoteResult upload_tables(MoteWorld *world, const NewCloth *new)
+{
+    const SolverData *view = &world->view;
+    const MoteCloth *cloth = new->cloth;
+    const uint32_t vertex = view->cloth_vertex_count, triangle = view->cloth_triangle_count;
+    const size_t triangles = cloth->triangle_count, corners = 3 * triangles;
+    uint32_t *rows = shifted(cloth->triangles, corners, vertex);
+    uint32_t *fans = shifted(new->topology.fans, corners, 3 * triangle);
+    uint32_t *starts = shifted(new->topology.fan_starts, (size_t)cloth->vertex_count + 1, 3 * triangle);
+    uint32_t *owners = malloc(triangles * sizeof *owners);
+    float *uvs = calloc(6 * triangles, sizeof *uvs);
+    const bool complete = rows != NULL && fans != NULL && starts != NULL && owners != NULL && uvs != NULL;
+    if (complete) {
+        Backend *backend = world->backend;
+        void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
+        for (size_t t = 0; t < triangles; t++) {
+            owners[t] = view->cloth_count;
+        }
+        if (cloth->uvs != NULL) {
+            memcpy(uvs, cloth->uvs, 6 * triangles * sizeof *uvs);
+        }
+        upload(backend, view->cloth_handles + vertex, new->handles, cloth->vertex_count * sizeof *new->handles);
+        upload(backend, view->cloth_corners + 3 * (size_t)triangle, rows, corners * sizeof *rows);
+        upload(backend, view->cloth_fans + 3 * (size_t)triangle, fans, corners * sizeof *fans);
+        upload(backend, view->cloth_fan_starts + vertex, starts, ((size_t)cloth->vertex_count + 1) * sizeof *starts);
+        upload(backend, view->cloth_of_triangles + triangle, owners, triangles * sizeof *owners);
+        upload(backend, view->cloth_uvs + 6 * (size_t)triangle, uvs, 6 * triangles * sizeof *uvs);
+    }
+    free(rows);
+    free(fans);
+    free(starts);
+    free(owners);
+    free(uvs);
+    return complete ? world_check_backend(world) : mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
+}
+
+// What is uploaded behind the tables' ends does not count before the counts do.
+static MoteResult add_tables(MoteWorld *world, NewCloth *new)
+{
+    const uint32_t index = world->view.cloth_count;
+    WorldCloth *grown = realloc(world->cloths, ((size_t)index + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
+    }
+    world->cloths = grown;
+    MoteResult result = reserve_tables(world, new);
+    result = result == MOTE_OK ? upload_tables(world, new) : result;
+    const uint32_t springs = new->info.stretch_springs + new->info.shear_springs + new->info.bend_springs;
+    result = result == MOTE_OK ? mote_world_add_springs(world, new->springs, springs, NULL) : result;
+    if (result == MOTE_OK) {
+        grown[index] = (WorldCloth){.info = new->info,
+                                    .first_vertex = world->view.cloth_vertex_count,
+                                    .first_triangle = world->view.cloth_triangle_count};
+        world->view.cloth_count++;
+        world->view.cloth_vertex_count += new->cloth->vertex_count;
+        world->view.cloth_triangle_count += new->cloth->triangle_count;
+    }
+    return result;
+}
+
+MoteResult mote_world_add_cloth(MoteWorld *world, const MoteCloth *cloth, uint32_t *index)
+{
+    NewCloth new;
+    MoteResult result = new_cloth_make(world, cloth, &new);
+    result = result == MOTE_OK ? list_springs(world, &new) : result;
+    if (index != NULL) {
+        *index = world->view.cloth_count;
+    }
+    result = result == MOTE_OK ? add_tables(world, &new) : result;
+    new_cloth_free(&new);
+    return result;
+}
