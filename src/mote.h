@@ -84,6 +84,12 @@ typedef enum MoteFrictionModel {
     MOTE_FRICTION_VELOCITY, // afterwards, by damping velocities (Mueller 2007): piles creep; to compare with
 } MoteFrictionModel;
 
+typedef enum MoteLinkSolver {
+    MOTE_LINKS_GAUSS_SEIDEL,    // colours one after the other, of links that share no particle: converges best
+    MOTE_LINKS_JACOBI,          // all at once, each with a share of its particles' masses
+    MOTE_LINKS_IMPROVED_JACOBI, // all at once with momentum from one iteration to the next
+} MoteLinkSolver;
+
 typedef enum MoteStackHeight {
     MOTE_STACK_GROUND,   // height above stack_ground, against gravity
     MOTE_STACK_CONTACTS, // height above the collider that a chain of contacts stands on
@@ -107,6 +113,8 @@ typedef struct MoteSettings {
     float frame_rate;                  // Hz, frames a second
     uint32_t substeps;                 // solver steps a frame
     uint32_t iterations;               // constraint iterations a step
+    MoteLinkSolver link_solver;        // of springs and cloth, but for those that end at rigid bodies
+    float link_relaxation;             // omega of links; 0 is 1, or 0.35 for the improved Jacobi method
     uint32_t stabilization_iterations; // passes that move penetrating particles out, without adding velocity
     MoteVec3 gravity;                  // m/s^2
 

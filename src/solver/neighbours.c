@@ -104,6 +104,7 @@ MoteResult world_find_neighbours(MoteWorld *world)
     if (result == MOTE_OK && view->handle_count > 0) {
         LAUNCH(world, clear_handles);
         LAUNCH(world, locate_handles);
+        world_locate_links(world);
     }
     return result;
 }

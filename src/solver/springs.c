@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // springs.c - springs: converts them to the tables of links that kernels read (kernels/cloth/links.h), and solves them.
 //
-// The table of links is stored by columns. Their ends are nodes, each with an adjacency list of its links (compressed
-// rows). Adding springs rebuilds all of it, which is rare.
-#include "solver/world.h"
+// The table of links is stored by columns, in the order in which they are solved (link_order.c); `link_rows` has the
+// row of each spring's number. Their ends are nodes, each with an adjacency list of its links (compressed rows). Adding
+// springs rebuilds all of it, which is rare.
+#include "solver/link_order.h"
 
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // As in links.h, which is for kernels alone.
 static const float SPRING = 0.0f, ROPE = 1.0f;
@@ -24,14 +26,18 @@ uint32_t mote_world_spring_count(const MoteWorld *world)
 
 // ---- Tables ------------------------------------------------------------------------------------------------
 
-// Of all links, old and new.
+// Of all links, old and new: by their numbers until they are ordered, then by their rows.
 typedef struct LinkTables {
     uint32_t count, node_count;
-    uvec2 *ends, *shares; // a link
-    vec4 *laws;           // a link
-    uint *node_handles;   // a node
-    uint *node_starts;    // a node, and the end
-    uint *node_links;     // 2 a link
+    uvec2 *ends, *shares;     // a link
+    vec4 *laws;               // a link
+    float *lambdas;           // a link
+    uint *node_handles;       // a node
+    uint *node_starts;        // a node, and the end
+    uint *node_gather_starts; // a node
+    uint *node_links;         // 2 a link
+    LinkOrder order;
+    bool on_bodies, stores_energy; // some link ends at a rigid body; some link has a compliance
 } LinkTables;
 
 static void tables_free(LinkTables *t)
@@ -39,9 +45,12 @@ static void tables_free(LinkTables *t)
     free(t->ends);
     free(t->shares);
     free(t->laws);
+    free(t->lambdas);
     free(t->node_handles);
     free(t->node_starts);
+    free(t->node_gather_starts);
     free(t->node_links);
+    free(t->order.rows);
 }
 
 static MoteResult tables_allocate(LinkTables *t, uint32_t count)
@@ -51,21 +60,51 @@ static MoteResult tables_allocate(LinkTables *t, uint32_t count)
     t->ends = malloc(n * sizeof *t->ends);
     t->shares = malloc(n * sizeof *t->shares);
     t->laws = malloc(n * sizeof *t->laws);
+    t->lambdas = calloc(n, sizeof *t->lambdas); // a new link has not pulled yet
     t->node_handles = malloc(2 * n * sizeof *t->node_handles);
     t->node_starts = malloc((2 * n + 1) * sizeof *t->node_starts);
+    t->node_gather_starts = malloc(2 * n * sizeof *t->node_gather_starts);
     t->node_links = malloc(2 * n * sizeof *t->node_links);
-    const bool complete = t->ends && t->shares && t->laws && t->node_handles && t->node_starts && t->node_links;
+    const bool complete = t->ends && t->shares && t->laws && t->lambdas && t->node_handles && t->node_starts &&
+                          t->node_gather_starts && t->node_links;
     return complete ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
 }
 
-static void read_links(MoteWorld *world, LinkTables *t)
+// Rows of `bytes` from the order of `rows` to that of numbers, or the other way.
+static MoteResult permute(void *data, size_t bytes, const uint32_t *rows, uint32_t count, bool to_numbers)
+{
+    char *copy = malloc(count * bytes + 1), *values = data;
+    if (copy == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
+    }
+    memcpy(copy, values, count * bytes);
+    for (size_t i = 0; i < count; i++) {
+        const size_t from = to_numbers ? rows[i] : i, to = to_numbers ? i : rows[i];
+        memcpy(values + to * bytes, copy + from * bytes, bytes);
+    }
+    free(copy);
+    return MOTE_OK;
+}
+
+static MoteResult permute_links(LinkTables *t, const uint32_t *rows, uint32_t count, bool to_numbers)
+{
+    MoteResult result = permute(t->ends, sizeof *t->ends, rows, count, to_numbers);
+    result = result == MOTE_OK ? permute(t->laws, sizeof *t->laws, rows, count, to_numbers) : result;
+    return result == MOTE_OK ? permute(t->lambdas, sizeof *t->lambdas, rows, count, to_numbers) : result;
+}
+
+// The links that are there, by their numbers.
+static MoteResult read_links(MoteWorld *world, LinkTables *t)
 {
     const BackendFunctions *functions = world->backend->functions;
-    const size_t before = world->view.link_count;
-    if (before > 0) {
-        functions->download(world->backend, t->ends, world->view.link_ends, before * sizeof *t->ends);
-        functions->download(world->backend, t->laws, world->view.link_laws, before * sizeof *t->laws);
+    const uint32_t before = world->view.link_count;
+    if (before == 0) {
+        return MOTE_OK;
     }
+    functions->download(world->backend, t->ends, world->view.link_ends, before * sizeof *t->ends);
+    functions->download(world->backend, t->laws, world->view.link_laws, before * sizeof *t->laws);
+    functions->download(world->backend, t->lambdas, world->view.link_lambdas, before * sizeof *t->lambdas);
+    return permute_links(t, world->link_rows, before, true);
 }
 
 typedef struct LinkEnd {
@@ -92,10 +131,13 @@ static MoteResult list_nodes(LinkTables *t)
     qsort(ends, entries, sizeof *ends, compare_ends);
     for (uint32_t e = 0; e < entries; e++) {
         if (e == 0 || ends[e].handle != ends[e - 1].handle) {
-            t->node_starts[t->node_count] = e;
+            t->node_starts[t->node_count] = t->node_gather_starts[t->node_count] = e;
             t->node_handles[t->node_count++] = ends[e].handle;
         }
         t->node_links[e] = ends[e].entry;
+        if (ends[e].entry / 2 < t->order.coloured) {
+            t->node_gather_starts[t->node_count - 1] = e + 1;
+        }
     }
     t->node_starts[t->node_count] = entries;
     free(ends);
@@ -116,32 +158,56 @@ static uint32_t rigid_body_of(const MoteWorld *world, uint32_t handle)
     return rigid ? begin : MOTE_NONE;
 }
 
-// Among how many links each end's mass is split: all of the node's, or of its rigid body's. Returns through *on_bodies
-// whether some link ends at a rigid body.
-static MoteResult share_masses(const MoteWorld *world, LinkTables *t, bool *on_bodies)
+// Among how many gathered links each end's mass is split: all of the node's, or of its rigid body's. With momentum (IJ)
+// links that do not end at bodies have whole masses.
+static MoteResult share_masses(const MoteWorld *world, LinkTables *t)
 {
     uint32_t *of_bodies = calloc(world->body_count + (size_t)1, sizeof *of_bodies);
     if (of_bodies == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the springs of %u bodies", world->body_count);
     }
-    *on_bodies = false;
     for (uint32_t n = 0; n < t->node_count; n++) {
         const uint32_t body = rigid_body_of(world, t->node_handles[n]);
         if (body != MOTE_NONE) {
-            of_bodies[body] += t->node_starts[n + 1] - t->node_starts[n];
-            *on_bodies = true;
+            of_bodies[body] += t->node_starts[n + 1] - t->node_gather_starts[n];
+            t->on_bodies = true;
         }
     }
+    const bool whole = world->settings.link_solver == MOTE_LINKS_IMPROVED_JACOBI;
     for (uint32_t n = 0; n < t->node_count; n++) {
         const uint32_t body = rigid_body_of(world, t->node_handles[n]);
-        const uint32_t share = body != MOTE_NONE ? of_bodies[body] : t->node_starts[n + 1] - t->node_starts[n];
-        for (uint32_t k = t->node_starts[n]; k < t->node_starts[n + 1]; k++) {
-            uvec2 *shares = &t->shares[t->node_links[k] / 2];
-            *(t->node_links[k] % 2 == 0 ? &shares->x : &shares->y) = share;
+        const uint32_t gathered = t->node_starts[n + 1] - t->node_gather_starts[n];
+        for (uint32_t k = t->node_gather_starts[n]; k < t->node_starts[n + 1]; k++) {
+            const uint32_t row = t->node_links[k] / 2;
+            const uint32_t share = body != MOTE_NONE ? of_bodies[body] : whole && row < t->order.bodies ? 1 : gathered;
+            *(t->node_links[k] % 2 == 0 ? &t->shares[row].x : &t->shares[row].y) = share;
         }
     }
     free(of_bodies);
     return MOTE_OK;
+}
+
+// Sorts the links by the way in which they are solved.
+static MoteResult order_links(const MoteWorld *world, LinkTables *t)
+{
+    uvec2 *rows = malloc(t->count * sizeof *rows);
+    bool *on_bodies = malloc(t->count * sizeof *on_bodies);
+    MoteResult result = rows != NULL && on_bodies != NULL
+                            ? MOTE_OK
+                            : mote_fail(MOTE_ERROR_MEMORY, "no memory to order %u springs", t->count);
+    for (uint32_t i = 0; i < t->count && result == MOTE_OK; i++) {
+        const uvec2 ends = t->ends[i];
+        rows[i] = (uvec2){world_handle_row(world, ends.x), world_handle_row(world, ends.y)};
+        on_bodies[i] = rigid_body_of(world, ends.x) != MOTE_NONE || rigid_body_of(world, ends.y) != MOTE_NONE;
+        t->stores_energy |= t->laws[i].y > 0.0f;
+    }
+    const bool coloured = world->settings.link_solver == MOTE_LINKS_GAUSS_SEIDEL;
+    result = result == MOTE_OK
+                 ? link_order_make(rows, on_bodies, t->count, world->view.handle_count, coloured, &t->order)
+                 : result;
+    free(rows);
+    free(on_bodies);
+    return result == MOTE_OK ? permute_links(t, t->order.rows, t->count, false) : result;
 }
 
 static MoteResult reserve_tables(MoteWorld *world, const LinkTables *t)
@@ -153,19 +219,7 @@ static MoteResult reserve_tables(MoteWorld *world, const LinkTables *t)
     return result == MOTE_OK ? world_reserve(world, CAPACITY_NODES_AND_ONE, nodes + 1, 0) : result;
 }
 
-// A new link has not pulled yet.
-static MoteResult clear_lambdas(MoteWorld *world, uint32_t first, uint32_t count)
-{
-    float *zeros = calloc(count, sizeof *zeros);
-    if (zeros == NULL) {
-        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
-    }
-    world->backend->functions->upload(world->backend, world->view.link_lambdas + first, zeros, count * sizeof *zeros);
-    free(zeros);
-    return MOTE_OK;
-}
-
-static void upload_tables(MoteWorld *world, const LinkTables *t, bool on_bodies)
+static void upload_tables(MoteWorld *world, LinkTables *t)
 {
     SolverData *view = &world->view;
     Backend *backend = world->backend;
@@ -174,12 +228,46 @@ static void upload_tables(MoteWorld *world, const LinkTables *t, bool on_bodies)
     upload(backend, view->link_ends, t->ends, links * sizeof *t->ends);
     upload(backend, view->link_shares, t->shares, links * sizeof *t->shares);
     upload(backend, view->link_laws, t->laws, links * sizeof *t->laws);
+    upload(backend, view->link_lambdas, t->lambdas, links * sizeof *t->lambdas);
     upload(backend, view->node_handles, t->node_handles, nodes * sizeof *t->node_handles);
     upload(backend, view->node_starts, t->node_starts, (nodes + 1) * sizeof *t->node_starts);
+    upload(backend, view->node_gather_starts, t->node_gather_starts, nodes * sizeof *t->node_gather_starts);
     upload(backend, view->node_links, t->node_links, 2 * links * sizeof *t->node_links);
     view->link_count = t->count;
     view->node_count = t->node_count;
-    view->links_on_bodies = on_bodies;
+    view->credited_nodes = t->stores_energy ? t->node_count : 0;
+    view->links_on_bodies = t->on_bodies;
+    view->coloured_count = t->order.coloured;
+    view->link_body_first = t->order.bodies;
+    world->link_colours = t->order.colours;
+    memcpy(world->link_colour_starts, t->order.starts, sizeof t->order.starts);
+    free(world->link_rows);
+    world->link_rows = t->order.rows;
+    t->order.rows = NULL;
+}
+
+// Puts links that are listed by their numbers into the world, in place of those that are there.
+static MoteResult set_links(MoteWorld *world, LinkTables *t)
+{
+    MoteResult result = order_links(world, t);
+    result = result == MOTE_OK ? list_nodes(t) : result;
+    result = result == MOTE_OK ? share_masses(world, t) : result;
+    result = result == MOTE_OK ? reserve_tables(world, t) : result;
+    result = result == MOTE_OK ? world_check_backend(world) : result;
+    if (result == MOTE_OK) {
+        upload_tables(world, t);
+    }
+    return result;
+}
+
+MoteResult world_order_links(MoteWorld *world)
+{
+    LinkTables tables;
+    MoteResult result = tables_allocate(&tables, world->view.link_count);
+    result = result == MOTE_OK ? read_links(world, &tables) : result;
+    result = result == MOTE_OK ? set_links(world, &tables) : result;
+    tables_free(&tables);
+    return result;
 }
 
 // ---- Adding ------------------------------------------------------------------------------------------------
@@ -256,20 +344,10 @@ MoteResult mote_world_add_springs(MoteWorld *world, const MoteSpring *springs, u
         return mote_fail(MOTE_ERROR_INPUT, "%u springs and %u more, expected at most 2^31", before, count);
     }
     LinkTables tables;
-    bool on_bodies = false;
     MoteResult result = tables_allocate(&tables, before + count);
-    if (result == MOTE_OK) {
-        read_links(world, &tables);
-        result = describe_springs(world, springs, count, &tables);
-    }
-    result = result == MOTE_OK ? list_nodes(&tables) : result;
-    result = result == MOTE_OK ? share_masses(world, &tables, &on_bodies) : result;
-    result = result == MOTE_OK ? reserve_tables(world, &tables) : result;
-    result = result == MOTE_OK ? clear_lambdas(world, before, count) : result;
-    result = result == MOTE_OK ? world_check_backend(world) : result;
-    if (result == MOTE_OK) {
-        upload_tables(world, &tables, on_bodies);
-    }
+    result = result == MOTE_OK ? read_links(world, &tables) : result;
+    result = result == MOTE_OK ? describe_springs(world, springs, count, &tables) : result;
+    result = result == MOTE_OK ? set_links(world, &tables) : result;
     tables_free(&tables);
     return result;
 }
@@ -280,19 +358,20 @@ MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint
 {
     const uint32_t links = world->view.link_count, count = capacity < links ? capacity : links;
     const BackendFunctions *functions = world->backend->functions;
-    uvec2 *ends = malloc(count * sizeof *ends + 1);
-    float *lambdas = malloc(count * sizeof *lambdas + 1);
+    uvec2 *ends = malloc(links * sizeof *ends + 1);
+    float *lambdas = malloc(links * sizeof *lambdas + 1);
     MoteParticleHandle *handles = malloc(2 * (size_t)count * sizeof *handles + 1);
     MoteParticleState *states = malloc(2 * (size_t)count * sizeof *states + 1);
     MoteResult result = ends != NULL && lambdas != NULL && handles != NULL && states != NULL
                             ? MOTE_OK
                             : mote_fail(MOTE_ERROR_MEMORY, "no memory to read %u springs", count);
     if (result == MOTE_OK && count > 0) {
-        functions->download(world->backend, ends, world->view.link_ends, count * sizeof *ends);
-        functions->download(world->backend, lambdas, world->view.link_lambdas, count * sizeof *lambdas);
+        functions->download(world->backend, ends, world->view.link_ends, links * sizeof *ends);
+        functions->download(world->backend, lambdas, world->view.link_lambdas, links * sizeof *lambdas);
         for (uint32_t i = 0; i < count; i++) {
-            handles[2 * (size_t)i] = (MoteParticleHandle){ends[i].x + 1};
-            handles[2 * (size_t)i + 1] = (MoteParticleHandle){ends[i].y + 1};
+            const uvec2 row = ends[world->link_rows[i]];
+            handles[2 * (size_t)i] = (MoteParticleHandle){row.x + 1};
+            handles[2 * (size_t)i + 1] = (MoteParticleHandle){row.y + 1};
         }
         result = mote_world_read_handles(world, handles, 2 * count, states);
     }
@@ -301,7 +380,7 @@ MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint
         const MoteParticleState *both = states + 2 * (size_t)i;
         const bool broken = !both[0].present || !both[1].present;
         rows[i] = (MoteSpringState){.broken = broken, .length = broken ? 0.0f : distance_of(both)};
-        rows[i].tension = broken || dt <= 0.0 ? 0.0f : (float)(-(double)lambdas[i] / (dt * dt));
+        rows[i].tension = broken || dt <= 0.0 ? 0.0f : (float)(-(double)lambdas[world->link_rows[i]] / (dt * dt));
     }
     free(ends);
     free(lambdas);
@@ -312,11 +391,42 @@ MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint
 
 // ---- Solving -----------------------------------------------------------------------------------------------
 
+static const float IMPROVED_RELAXATION = 0.35f; // the largest omega that is stable with 12 stiff links a vertex
+static const double MOMENTUM_POWER = 0.6;       // b of IJ
+
+void world_locate_links(MoteWorld *world)
+{
+    if (world->view.coloured_count > 0) {
+        LAUNCH(world, locate_links);
+    }
+}
+
+static void set_relaxation(MoteWorld *world)
+{
+    SolverData *view = &world->view;
+    const bool improved = world->settings.link_solver == MOTE_LINKS_IMPROVED_JACOBI;
+    const float omega = world->settings.link_relaxation;
+    const double last = view->iteration_count > 1 ? view->iteration_count - 1 : 1;
+    view->link_relaxation = omega > 0.0f ? omega : improved ? IMPROVED_RELAXATION : 1.0f;
+    view->link_momentum = improved && view->iteration > 0 ? (float)pow(view->iteration / last, MOMENTUM_POWER) : 0.0f;
+}
+
 void world_solve_springs(MoteWorld *world)
 {
-    LAUNCH(world, solve_links);
-    LAUNCH(world, apply_links);
-    if (world->view.links_on_bodies != 0u) {
+    SolverData *view = &world->view;
+    set_relaxation(world);
+    for (uint32_t c = 0; c < world->link_colours; c++) {
+        view->link_first = world->link_colour_starts[c];
+        view->link_batch = world->link_colour_starts[c + 1] - view->link_first;
+        LAUNCH(world, solve_coloured_links);
+    }
+    if (view->coloured_count < view->link_count) {
+        view->link_first = view->coloured_count;
+        view->link_batch = view->link_count - view->coloured_count;
+        LAUNCH(world, solve_links);
+        LAUNCH(world, apply_links);
+    }
+    if (view->links_on_bodies != 0u) {
         world_apply_body_corrections(world);
     }
 }

@@ -50,6 +50,7 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     if (reserved != MOTE_OK) {
         return reserved;
     }
+    const bool other_links = settings->link_solver != world->settings.link_solver && world->view.link_count > 0;
     const bool other_iterations = settings->iterations != world->settings.iterations;
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
@@ -64,7 +65,7 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     if (result == MOTE_OK && other_iterations && world->body_count > 0) {
         world_set_cluster_stiffness(world);
     }
-    return result;
+    return result == MOTE_OK && other_links ? world_order_links(world) : result;
 }
 
 MoteSettings mote_world_settings(const MoteWorld *world)
@@ -121,6 +122,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->collider_ids);
     free(world->id_rows);
     free(world->cloths);
+    free(world->link_rows);
     free(world);
 }
 

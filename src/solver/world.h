@@ -85,6 +85,8 @@ typedef struct ForceFieldSlot {
     bool in_use;
 } ForceFieldSlot;
 
+#define LINK_COLOUR_LIMIT 64 // links that find no colour are gathered
+
 // The host's record of a cloth (cloth.c).
 typedef struct WorldCloth {
     MoteClothInfo info;
@@ -192,7 +194,9 @@ struct MoteWorld {
     uint32_t *id_rows;            // by the index of an id: the collider's row, or NONE
     uint32_t id_row_count;
     uint32_t last_generation; // that a collider or body got
-    WorldCloth *cloths;       // view.cloth_count of them
+    uint32_t *link_rows;      // the row of each spring, by its number (springs.c)
+    uint32_t link_colours, link_colour_starts[LINK_COLOUR_LIMIT + 1]; // rows where colours begin
+    WorldCloth *cloths;                                               // view.cloth_count of them
     StepCallbacks callbacks;
     ForceFieldSlot *force_fields;
     uint32_t force_field_slots; // view.force_field_count of them in use
@@ -323,6 +327,9 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
 // world_solve_NAME solves a group of constraints once: in step.c, or in the solver's file of that constraint.
 #define CONSTRAINT(name, active, force) void world_solve_##name(MoteWorld *world);
 #include "kernels/constraints.def"
+// Sorts the links anew, as the settings' link_solver asks for; finds where their ends are after a sort. springs.c
+MoteResult world_order_links(MoteWorld *world);
+void world_locate_links(MoteWorld *world);
 // Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
 void world_apply_body_corrections(MoteWorld *world);
 // How many of `count` steps can be submitted before the host must read the counters; sets `speculating`. speculation.c

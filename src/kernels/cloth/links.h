@@ -10,11 +10,23 @@
 // along the link, so momentum is conserved, and when the iterations have converged the link pulls with k C: stiffness
 // does not depend on their number.
 //
-// All links of an iteration are solved at once, each with a share of its ends' masses (mass splitting, Tonge et al.
-// 2012): w is the inverse mass of an end times its number of links. For a particle of a rigid body it is the body's
-// inverse effective mass at this point times the body's number of links, and the correction moves the whole body.
+// Links are solved in one of two ways (MoteLinkSolver):
 //
-// Each link stores one result, and its ends gather the results in the order of their lists: no float atomics.
+// Gauss-Seidel: links of one colour share no particle. They are solved together and move their ends in place, one
+// colour after the other, with the ends' whole masses (w = 1/m): no atomics, and the same result whatever the order of
+// threads.
+//
+// Jacobi: all links are solved at once. Each stores one result, and its ends gather the results in the order of their
+// lists. Each link has a share of its ends' masses (mass splitting, Tonge et al. 2012): w is the inverse mass of an end
+// times its number of such links. The improved Jacobi method (IJ, Francu and Moldoveanu 2014, section 4) has whole
+// masses instead, a relaxation omega below 1 and momentum: a part beta of the last iteration's change is added to the
+// next,
+//
+//     d lambda = omega (...) + beta d lambda before,   beta_l = min((l / (l_max - 1))^b, 1) in iteration l
+//
+// Links that end at a rigid body are always solved by the Jacobi way with shares. For a particle of a rigid body w is
+// the body's inverse effective mass at this point times the body's number of links, and the correction moves the whole
+// body.
 #ifndef MOTE_KERNELS_LINKS_H
 #define MOTE_KERNELS_LINKS_H
 
@@ -40,18 +52,84 @@ FUNCTION float end_inverse_mass(VIEW_COMMA uint slot, vec3 direction)
     return 1.0f / body.mass + v3_dot(turning, turned);
 }
 
+// What the multiplier of a link with `law` changes by, towards the length that its compliance allows. `w` is the sum of
+// the ends' inverse masses, `offset` points from the second to the first end and `begun` did when the step began.
+FUNCTION float link_change(vec4 law, float dt, float w, float before, vec3 offset, vec3 begun, float length)
+{
+    const float compliance = law.y / (dt * dt);
+    const float damping = law.y * law.z / dt;
+    const float inverse_effective_mass = (1.0f + damping) * w + compliance;
+    const float away = v3_dot(offset, v3_sub(offset, begun)) / max_f32(length, 1e-30f);
+    const float closing = damping > 0.0f ? damping * away : 0.0f;
+    const float wanted = law.x - length - compliance * before - closing;
+    return inverse_effective_mass > 0.0f ? wanted / inverse_effective_mass : 0.0f; // else both ends are pinned
+}
+
+// A rope does not push.
+FUNCTION float limited_lambda(vec4 law, float lambda)
+{
+    return law.w == LINK_ROPE ? min_f32(lambda, 0.0f) : lambda;
+}
+
+// Where the ends of coloured links are, after a sort.
+KERNEL(locate_links)
+{
+    const uvec2 ends = LOAD(link_ends, i);
+    uvec2 slots;
+    slots.x = handle_slot(VIEW_HERE_COMMA ends.x);
+    slots.y = handle_slot(VIEW_HERE_COMMA ends.y);
+    if (slots.x == NONE || slots.y == NONE) {
+        slots.x = NONE; // broken
+        slots.y = NONE;
+    }
+    STORE(link_slots, i, slots);
+}
+
+// Solves a link of the present colour, and moves its ends.
+KERNEL(solve_coloured_links)
+{
+    const uint link = PARAMETER(link_first) + i;
+    const uvec2 slots = LOAD(link_slots, link);
+    if (slots.x == NONE) {
+        STORE(link_lambdas, link, 0.0f);
+        return;
+    }
+    const vec4 law = LOAD(link_laws, link);
+    const vec4 a = LOAD(predicted, slots.x);
+    const vec4 b = LOAD(predicted, slots.y);
+    const vec3 offset = v3_sub(v3_from_v4(a), v3_from_v4(b));
+    const float length = v3_length(offset);
+    const float before = PARAMETER(iteration) != 0u ? LOAD(link_lambdas, link) : 0.0f;
+    vec3 begun = offset; // which only damping asks for
+    if (law.z > 0.0f) {
+        begun = v3_sub(v3_from_v4(LOAD(positions, slots.x)), v3_from_v4(LOAD(positions, slots.y)));
+    }
+    const float change = link_change(law, PARAMETER(time_step), a.w + b.w, before, offset, begun, length);
+    const float lambda = limited_lambda(law, before + PARAMETER(link_relaxation) * change);
+    const vec3 correction =
+        v3_mul(v3_scale(offset, (lambda - before) / max_f32(length, 1e-30f)), PARAMETER(motion_mask));
+    STORE(link_lambdas, link, lambda);
+    if (a.w > 0.0f) { // a pin may have several links of one colour
+        STORE(predicted, slots.x, v4_from_v3(v3_add_scaled(v3_from_v4(a), correction, a.w), a.w));
+    }
+    if (b.w > 0.0f) {
+        STORE(predicted, slots.y, v4_from_v3(v3_add_scaled(v3_from_v4(b), correction, -b.w), b.w));
+    }
+}
+
 // Solves a link: stores the impulse on its first end (kg m); the second end gets the opposite.
 KERNEL(solve_links)
 {
-    const uvec2 ends = LOAD(link_ends, i);
+    const uint link = PARAMETER(link_first) + i;
+    const uvec2 ends = LOAD(link_ends, link);
     const uint a = handle_slot(VIEW_HERE_COMMA ends.x);
     const uint b = handle_slot(VIEW_HERE_COMMA ends.y);
-    const float before = PARAMETER(iteration) != 0u ? LOAD(link_lambdas, i) : 0.0f;
+    const float before = PARAMETER(iteration) != 0u ? LOAD(link_lambdas, link) : 0.0f;
     vec3 correction = v3(0.0f, 0.0f, 0.0f);
     float lambda = 0.0f; // of a link that has lost an end
     if (a != NONE && b != NONE) {
-        const vec4 law = LOAD(link_laws, i);
-        const uvec2 shares = LOAD(link_shares, i);
+        const vec4 law = LOAD(link_laws, link);
+        const uvec2 shares = LOAD(link_shares, link);
         const float dt = PARAMETER(time_step);
         const vec3 offset = v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b)));
         const float length = v3_length(offset);
@@ -63,17 +141,21 @@ KERNEL(solve_links)
                         F32(shares.y) * end_inverse_mass(VIEW_HERE_COMMA b, direction);
         const float inverse_effective_mass = (1.0f + damping) * w + compliance;
         const float closing = damping * v3_dot(direction, v3_sub(offset, begun));
+        const bool free = link < PARAMETER(link_body_first);
         lambda = before;
         if (inverse_effective_mass > 0.0f) { // else both ends are pinned
-            lambda += (law.x - length - compliance * before - closing) / inverse_effective_mass;
+            const float change = (law.x - length - compliance * before - closing) / inverse_effective_mass;
+            lambda += free ? PARAMETER(link_relaxation) * change : change;
         }
-        if (law.w == LINK_ROPE) {
-            lambda = min_f32(lambda, 0.0f);
+        if (free && PARAMETER(link_momentum) > 0.0f) {
+            lambda += PARAMETER(link_momentum) * LOAD(link_changes, link);
         }
+        lambda = limited_lambda(law, lambda);
         correction = v3_mul(v3_scale(direction, lambda - before), PARAMETER(motion_mask));
     }
-    STORE(link_lambdas, i, lambda);
-    STORE(link_corrections, i, v4_from_v3(correction, 0.0f));
+    STORE(link_changes, link, lambda - before);
+    STORE(link_lambdas, link, lambda);
+    STORE(link_corrections, link, v4_from_v3(correction, 0.0f));
 }
 
 // Moves a particle by the impulses of its links; for a particle of a rigid body, adds them to the body's corrections.
@@ -84,7 +166,7 @@ KERNEL(apply_links)
         return;
     }
     vec3 momentum = v3(0.0f, 0.0f, 0.0f);
-    for (uint k = LOAD(node_starts, i); k < LOAD(node_starts, i + 1u); k++) {
+    for (uint k = LOAD(node_gather_starts, i); k < LOAD(node_starts, i + 1u); k++) {
         const uint entry = LOAD(node_links, k);
         const vec3 correction = v3_from_v4(LOAD(link_corrections, entry >> 1));
         momentum = v3_add_scaled(momentum, correction, (entry & 1u) == 0u ? 1.0f : -1.0f);
