@@ -25,6 +25,7 @@ typedef struct MoteCloth {
     float shear_compliance;         // likewise
     float bend_compliance;          // likewise; INFINITY: no links against bending, and so for the others
     float damping;                  // N s/m, of a link that has a compliance
+    float drag, lift; // coefficients of the air's forces on a triangle (MoteAir): a flat plate has about 1.2
 } MoteCloth;
 // Stiff against stretching, soft against bending; the vertices and triangles are still to be given.
 MOTE_API MoteCloth mote_default_cloth(void);

@@ -83,6 +83,22 @@ MOTE_API MoteResult mote_world_remove_force_field(MoteWorld *world, MoteForceFie
 MOTE_API bool mote_world_force_field(const MoteWorld *world, MoteForceFieldId id, MoteForceField *out);
 MOTE_API uint32_t mote_world_force_field_count(const MoteWorld *world);
 
+// ---- Air ---------------------------------------------------------------------------------------------------
+
+// The air that cloth moves in: its lift and drag (MoteCloth) are those of the velocity relative to the wind and its
+// gusts, eddies of several sizes that the wind carries along. Air that is still slows cloth down, too. A world has none
+// until it is set.
+typedef struct MoteAir {
+    float density;   // kg/m^3; 0 is none, and no wind
+    MoteVec3 wind;   // m/s
+    float gust;      // m/s, about the root mean square of the eddies' velocity
+    float eddy_size; // m, of the largest, above 0
+    double time;     // s: eddies move on with it. Scenes set it to their clock; else it is for the program to set
+} MoteAir;
+MOTE_API MoteAir mote_default_air(void); // 1.2 kg/m^3, still, with eddies of 1 m
+MOTE_API MoteResult mote_world_set_air(MoteWorld *world, const MoteAir *air);
+MOTE_API MoteAir mote_world_air(const MoteWorld *world);
+
 // Acts on velocities at once; the mode must be MOTE_FORCE_MODE_IMPULSE or _VELOCITY_CHANGE. `momentum`, which may be
 // NULL, gets the total momentum given to particles and colliders, kg m/s.
 MOTE_API MoteResult mote_world_apply_impulse(MoteWorld *world, const MoteForceField *impulse, MoteVec3 *momentum);

@@ -296,6 +296,8 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .triangles = yard->triangles,
             .uvs = yard->uvs,
             .rest_positions = yard->positions,
+            .drag = yard->cloth->drag,
+            .lift = yard->cloth->lift,
             .columns = yard->columns,
             .rows = yard->rows,
             .stretch_compliance = yard->cloth->stretch_compliance,

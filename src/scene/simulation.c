@@ -129,6 +129,29 @@ static MoteResult set_forces(MoteSimulation *simulation)
     return result;
 }
 
+// The air at a step's beginning; its eddies follow the clock.
+static MoteResult set_air_of_step(MoteSimulation *simulation, uint64_t step)
+{
+    const SceneAir *air = SCENE_AT(&simulation->from, air, 0);
+    const MoteAir now = {.density = air->density,
+                         .wind = air->wind,
+                         .gust = air->gust,
+                         .eddy_size = air->eddy_size,
+                         .time = simulation_time_of_step(simulation, step)};
+    return mote_world_set_air(simulation->world, &now);
+}
+
+static MoteResult set_air(MoteSimulation *simulation)
+{
+    return set_air_of_step(simulation, simulation->steps);
+}
+
+static bool has_gusts(const MoteSimulation *simulation)
+{
+    const SceneAir *air = SCENE_AT(&simulation->from, air, 0);
+    return SCENE_COUNT(&simulation->scene->values, cloth) > 0 && air->gust > 0.0f;
+}
+
 // ---- Making and unmaking ----
 
 static MoteResult allocate(MoteSimulation *simulation)
@@ -197,8 +220,8 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
     if (result == MOTE_OK) {
         result = scene_add_collider_meshes(scene, simulation->world, &simulation->collider_meshes);
     }
-    MoteResult (*const parts[])(MoteSimulation *) = {add_colliders, start_colliders, set_kill_volumes, set_forces,
-                                                     fill};
+    MoteResult (*const parts[])(MoteSimulation *) = {add_colliders, start_colliders, set_kill_volumes,
+                                                     set_forces,    set_air,         fill};
     for (uint32_t i = 0; i < sizeof parts / sizeof parts[0] && result == MOTE_OK; i++) {
         result = stop_check();
         result = result == MOTE_OK ? parts[i](simulation) : result;
@@ -359,6 +382,7 @@ static MoteResult prepare(void *context, uint32_t before)
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_force]) {
         result = set_forces(simulation);
     }
+    result = result == MOTE_OK ? set_air_of_step(simulation, simulation->steps + before) : result;
     if (result == MOTE_OK) {
         const uint64_t step = simulation->steps + before;
         result =
@@ -397,7 +421,7 @@ static MoteResult run_steps(MoteSimulation *simulation, uint32_t count)
 {
     MoteResult result = emit_ahead(simulation, &count);
     const bool moves = count > 1 && (simulation->scene->track_count > 0 || simulation->emission_count > 0 ||
-                                     has_moving_meshes(simulation));
+                                     has_gusts(simulation) || has_moving_meshes(simulation));
     if (result == MOTE_OK && !moves) {
         result = prepare(simulation, 0);
     } else if (result == MOTE_OK && simulation->animated[SCENE_SECTION_collider]) {

@@ -14,7 +14,7 @@
 
 MoteCloth mote_default_cloth(void)
 {
-    return (MoteCloth){.bend_compliance = 1e-3f};
+    return (MoteCloth){.bend_compliance = 1e-3f, .drag = 1.2f, .lift = 0.6f};
 }
 
 uint32_t mote_world_cloth_count(const MoteWorld *world)
@@ -75,6 +75,7 @@ typedef struct NewCloth {
     const MoteCloth *cloth;
     uint32_t *handles; // as kernels have them, a vertex
     MoteVec3 *rest;    // m, a vertex
+    float *masses;     // kg, a vertex; 0 of a pin
     ClothTopology topology;
     ClothLinks links;
     MoteSpring *springs;
@@ -85,6 +86,7 @@ static void new_cloth_free(NewCloth *new)
 {
     free(new->handles);
     free(new->rest);
+    free(new->masses);
     free(new->springs);
     cloth_topology_free(&new->topology);
     cloth_links_free(&new->links);
@@ -98,6 +100,10 @@ static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
             return mote_fail(MOTE_ERROR_INPUT, "the cloth has a compliance of %g m/N, expected 0 or more",
                              (double)numbers[i]);
         }
+    }
+    if (!(cloth->drag >= 0.0f) || !(cloth->lift >= 0.0f) || !isfinite(cloth->drag) || !isfinite(cloth->lift)) {
+        return mote_fail(MOTE_ERROR_INPUT, "the cloth has drag %g and lift %g, expected numbers not below 0",
+                         (double)cloth->drag, (double)cloth->lift);
     }
     if (!isfinite(cloth->damping) || cloth->damping < 0.0f) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has a damping of %g N s/m, expected a number not below 0",
@@ -168,6 +174,7 @@ static MoteResult find_particles(MoteWorld *world, NewCloth *new, const uint32_t
         } else {
             const float *p = host.positions + 4 * (size_t)slot;
             new->rest[v] = (MoteVec3){p[0], p[1], p[2]};
+            new->masses[v] = p[3] > 0.0f ? 1.0f / p[3] : 0.0f;
         }
     }
     particle_copy_free(&host);
@@ -207,7 +214,8 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     uint32_t *slots = malloc(handles * sizeof *slots + 1);
     new->handles = malloc(vertices * sizeof *new->handles);
     new->rest = malloc(vertices * sizeof *new->rest);
-    if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL) {
+    new->masses = malloc(vertices * sizeof *new->masses);
+    if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL || new->masses == NULL) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth of %u vertices", cloth->vertex_count);
     }
     result = result == MOTE_OK ? find_handles(world, new, taken) : result;
@@ -276,10 +284,30 @@ static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
     const uint64_t vertices = view->cloth_vertex_count, triangles = view->cloth_triangle_count;
     const uint64_t v = vertices + new->cloth->vertex_count, t = triangles + new->cloth->triangle_count;
     MoteResult result = world_reserve(world, CAPACITY_CLOTH_VERTICES, v, vertices);
+    const uint64_t cloths = view->cloth_count;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTHS, cloths + 1, cloths) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_VERTICES_AND_ONE, v + 1, vertices) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_TRIANGLES, t, triangles) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_CORNERS, 3 * t, 3 * triangles) : result;
     return result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_UVS, 6 * t, 6 * triangles) : result;
+}
+
+// Mass (kg) per area (m^2) of the vertices that are not pinned.
+static MoteResult area_mass(const NewCloth *new, float *out)
+{
+    const MoteCloth *cloth = new->cloth;
+    float *areas = malloc(cloth->vertex_count * sizeof *areas);
+    MoteResult result =
+        areas != NULL ? mote_cloth_areas(new->rest, cloth->vertex_count, cloth->triangles, cloth->triangle_count, areas)
+                      : mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
+    double mass = 0.0, area = 0.0;
+    for (uint32_t v = 0; v < cloth->vertex_count && result == MOTE_OK; v++) {
+        mass += (double)new->masses[v];
+        area += new->masses[v] > 0.0f ? (double)areas[v] : 0.0;
+    }
+    *out = mass > 0.0 && area > 0.0 ? (float)(mass / area) : 1.0f; // where all is pinned it does not matter
+    free(areas);
+    return result;
 }
 
 // A copy of `count` numbers with `offset` added to each.
@@ -293,7 +321,7 @@ static uint32_t *shifted(const uint32_t *numbers, size_t count, uint32_t offset)
 }
 
 // What is behind the rows of the cloths before.
-static MoteResult upload_tables(MoteWorld *world, const NewCloth *new)
+static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per_area)
 {
     const SolverData *view = &world->view;
     const MoteCloth *cloth = new->cloth;
@@ -314,6 +342,8 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new)
         if (cloth->uvs != NULL) {
             memcpy(uvs, cloth->uvs, 6 * triangles * sizeof *uvs);
         }
+        const vec4 law = v4(cloth->drag, cloth->lift, per_area, 0.0f);
+        upload(backend, view->cloth_laws + view->cloth_count, &law, sizeof law);
         upload(backend, view->cloth_handles + vertex, new->handles, cloth->vertex_count * sizeof *new->handles);
         upload(backend, view->cloth_corners + 3 * (size_t)triangle, rows, corners * sizeof *rows);
         upload(backend, view->cloth_fans + 3 * (size_t)triangle, fans, corners * sizeof *fans);
@@ -339,7 +369,9 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
     }
     world->cloths = grown;
     MoteResult result = reserve_tables(world, new);
-    result = result == MOTE_OK ? upload_tables(world, new) : result;
+    float per_area = 0.0f;
+    result = result == MOTE_OK ? area_mass(new, &per_area) : result;
+    result = result == MOTE_OK ? upload_tables(world, new, per_area) : result;
     const uint32_t springs = new->info.stretch_springs + new->info.shear_springs + new->info.bend_springs;
     result = result == MOTE_OK ? mote_world_add_springs(world, new->springs, springs, NULL) : result;
     if (result == MOTE_OK) {

@@ -44,6 +44,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->motion_mask = v3(1.0f, 1.0f, settings->dimensions == 2 ? 0.0f : 1.0f);
     view->velocity_decay = (float)exp(-(double)settings->damping * time_step);
 
+    world_set_air_parameters(world);
+
     view->smoothing_radius = (float)h;
     view->smoothing_radius_squared = (float)(h * h);
     view->liquid_inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0f;

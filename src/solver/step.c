@@ -32,6 +32,7 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
         LAUNCH(world, begin_step);
     }
     world_apply_force_fields(world);
+    world_apply_air(world);
     begin_dynamic_colliders(world); // those that have a mass
     if (view->particle_count > 0) {
         LAUNCH(world, predict);

@@ -198,6 +198,7 @@ struct MoteWorld {
     uint32_t link_colours, link_colour_starts[LINK_COLOUR_LIMIT + 1]; // rows where colours begin
     WorldCloth *cloths;                                               // view.cloth_count of them
     StepCallbacks callbacks;
+    MoteAir air;
     ForceFieldSlot *force_fields;
     uint32_t force_field_slots; // view.force_field_count of them in use
 };
@@ -305,6 +306,8 @@ void world_add_query_rows(MoteWorld *world, uint32_t columns, double sums[][4]);
 MoteResult world_upload_query_field(MoteWorld *world, const MoteForceField *field);
 // Applies the force fields, before positions are predicted.
 void world_apply_force_fields(MoteWorld *world);
+void world_set_air_parameters(MoteWorld *world); // air.c
+void world_apply_air(MoteWorld *world);
 
 // Checks the liquid parameters of a material against the ranges of the settings; stores those of all materials.
 // liquids.c
