@@ -150,6 +150,38 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer Vec2Target
 };
 #endif
 
+// What a cloth or a rope looks like.
+struct Fabric {
+    vec4 color;         // rgb of the front; w is the roughness of its fibres
+    vec4 back_color;    // rgb; w is the share of light that goes through
+    vec4 pattern_color; // rgb of every other stripe; w is how wide they are, m
+    vec2 uv_size;       // m that a unit of u and of v is
+    float sheen;
+    float weave;     // m between threads; 0: none are seen
+    float thickness; // m; of a rope its radius
+    uint pattern;    // FABRIC_
+    uint look;       // MoteClothLook
+    uint unused;
+};
+
+#define FABRIC_PLAIN       0u // MoteClothPattern
+#define FABRIC_STRIPES     1u
+#define FABRIC_BANDS       2u
+#define FABRIC_CHECKS      3u
+#define FABRIC_GINGHAM     4u
+#define FABRIC_WOVEN       0u // MoteClothLook
+#define FABRIC_TRANSLUCENT 1u
+#define FABRIC_HIDDEN      2u
+
+#ifdef __STDC__
+typedef struct Fabric Fabric;
+#else
+layout(buffer_reference, scalar, buffer_reference_align = 16) readonly buffer FabricArray
+{
+    Fabric at[];
+};
+#endif
+
 #define SOLID_RECTS   8
 #define SKY_HARMONICS 9 // numbers a colour that irradiance from the sky is a polynomial of
 
@@ -179,6 +211,7 @@ struct FrameConstants {
     ADDRESS(FloatArray) cloth_uvs;          // 6 a triangle
     ADDRESS(UintArray) cloth_fan_starts;    // cloth_vertex_count of them, and the end
     ADDRESS(UintArray) cloth_fans;          // 3 a triangle
+    ADDRESS(FabricArray) fabrics;           // of cloths and, behind them, of ropes: fabric_count of them
     ADDRESS(UintArray) has_mesh;            // not 0 a member that a mesh is drawn for; nobody's if has_mesh_count is 0
     ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
     ADDRESS(UintArray) mesh_triangles;      // three vertices of their mesh each
@@ -220,6 +253,8 @@ struct FrameConstants {
     uint has_solids;            // whether there can be solid particles
     uint has_bodies;            // whether grains or meshes are drawn, in scene_normals as in scene_depth
     uint member_count, cluster_count, has_mesh_count, group_count;
+    uint cloth_vertex_count, cloth_triangle_count; // 0 where none is drawn
+    uint fabric_count;
 };
 SHARED_STRUCT(FrameConstants)
 
@@ -229,5 +264,8 @@ SHARED_STRUCT(FrameConstants)
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
 #define PHASE_LIQUID     0x01000000u // of MOTE_KIND_LIQUID
+#define PHASE_CLOTH      0x03000000u // of MOTE_KIND_CLOTH
+#define HANDLE_SINGLE    0x80000000u // MOTE_HANDLE_SINGLE
+#define NO_ROW           0xffffffffu // MOTE_NONE
 
 #endif

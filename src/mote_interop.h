@@ -55,6 +55,10 @@ typedef struct MoteArray {
     size_t capacity;     // bytes that may be read: of host memory whole pages
 } MoteArray;
 
+// In `handles` below: of a particle that is in no body. Row member_count + (handle - MOTE_HANDLE_SINGLE) of
+// `handle_slots` is its own; that of a member is the handle itself.
+#define MOTE_HANDLE_SINGLE 0x80000000u
+
 // Every array of a MoteRenderView as X(name), for programs that copy all of them. Arrays that the world does not have
 // are empty.
 #define MOTE_RENDER_ARRAYS(X)                                                                                          \

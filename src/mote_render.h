@@ -224,6 +224,37 @@ typedef struct MoteRenderInstance {
 // The first mesh as it is, at the origin.
 MOTE_API MoteRenderInstance mote_default_render_instance(void);
 
+// A cloth of the world (mote_cloth.h): its triangles (MoteRenderView.cloth_corners) are drawn from both sides, and its
+// particles not as spheres. Patterns and threads follow its texture coordinates.
+typedef enum MoteClothLook {
+    MOTE_CLOTH_WOVEN,
+    MOTE_CLOTH_TRANSLUCENT, // a smooth skin, as balloons have: what is inside is seen through it
+    MOTE_CLOTH_HIDDEN,
+} MoteClothLook;
+typedef enum MoteClothPattern {
+    MOTE_PATTERN_PLAIN,
+    MOTE_PATTERN_STRIPES, // one beside the other along u
+    MOTE_PATTERN_BANDS,   // along v
+    MOTE_PATTERN_CHECKS,
+    MOTE_PATTERN_GINGHAM, // stripes along u woven with stripes along v
+} MoteClothPattern;
+typedef struct MoteRenderCloth {
+    MoteClothLook look;
+    MoteVec3 color, back_color; // of the front, where triangles wind counter-clockwise, and behind
+    MoteClothPattern pattern;
+    MoteVec3 pattern_color; // of every other stripe, on both sides
+    float pattern_size;     // m, width of a stripe
+    float roughness;        // 0 to 1, of the fibres: how wide the sheen is
+    float sheen;            // 0 to 1, light that fibres scatter at grazing angles (Estevez and Kulla 2017)
+    float transmission;     // 0 to 1, share of the light that goes through and is scattered
+    float weave;            // m between threads; 0 is smooth
+    float thickness;        // times the distance that contacts keep: 1 is as thick as it collides
+    float absorption;       // of a translucent one: exp(-(1 - c) absorption) of colour c is left, seen along its normal
+    float uv_size[2];       // m that a unit of u and of v is
+} MoteRenderCloth;
+// Undyed linen.
+MOTE_API MoteRenderCloth mote_default_render_cloth(void);
+
 // Everything about a picture but the particles. Arrays belong to the caller.
 typedef struct MoteRenderScene {
     MoteCamera camera;
@@ -241,6 +272,8 @@ typedef struct MoteRenderScene {
     uint32_t instance_count;
     const MoteRenderPose *poses;
     uint32_t pose_count;
+    const MoteRenderCloth *cloths; // by the index of a cloth; beyond them is mote_default_render_cloth()
+    uint32_t cloth_count;
 } MoteRenderScene;
 
 // The defaults of every section above, camera included; no colliders, one material (water).

@@ -13,6 +13,9 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u;
 bool has_mesh(uint i)
 {
+    if (frame.cloth_triangle_count > 0u && (frame.phases.at[i] & PHASE_KIND) == PHASE_CLOTH) {
+        return true;
+    }
     uint member = 0xffffffffu;
     if (frame.has_mesh_count > 0u) {
         member = frame.handles.at[i];

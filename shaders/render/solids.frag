@@ -8,11 +8,14 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
+#include "fabric.glsl"
+#include "fabric_light.glsl"
 #include "passes/scene.h"
 PUSH_CONSTANTS(SolidsPush)
 layout(location = 0) out vec4 color;
 layout(constant_id = 0) const uint SAMPLES = 1u;
 layout(constant_id = 1) const uint LAST = 0u; // surface, which takes all samples that are left
+layout(constant_id = 2) const uint FABRICS = 0u; // whether there are any
 vec4 normal_depth_at(ivec2 texel, int k)
 {
     if (SAMPLES == 1u) {
@@ -58,14 +61,30 @@ uint samples_of_surface(ivec2 texel)
     return own;
 }
 
-// Of the samples marked: where two colours meet in one face, light is shared but not what reflects it.
+// Of the samples marked: where two colours meet in one face, light is shared but not what reflects it. Which fabric it is
+// has no mean.
 vec4 mean_material(ivec2 texel, uint samples)
 {
     vec4 sum = vec4(0.0);
     for (int k = 0; k < int(SAMPLES); k++) {
         sum += (samples >> k & 1u) != 0u ? material_at(texel, k) : vec4(0.0);
     }
-    return sum / float(bitCount(samples));
+    sum /= float(bitCount(samples));
+    if (FABRICS != 0u) {
+        const float first = material_at(texel, findLSB(samples)).a;
+        sum.a = is_fabric(first) ? first : sum.a;
+    }
+    return sum;
+}
+
+vec4 surface_light(vec3 point, vec3 normal, vec4 material)
+{
+    const vec3 to_eye = normalize(frame.eye.xyz - point);
+    if (FABRICS != 0u && is_fabric(material.a)) {
+        const uint fabric = min(fabric_of_mark(material.a), frame.fabric_count - 1u);
+        return fabric_light(point, normal, to_eye, material.rgb, frame.fabrics.at[fabric]);
+    }
+    return solid_light(point, normal, to_eye, material.rgb, max(material.a, 0.0), 1.0);
 }
 
 void main()
@@ -78,8 +97,8 @@ void main()
     color = vec4(0.0);
     for (uint lights = min(samples, 1u); lights > 0u; lights--) {
         const vec4 normal_depth = normal_depth_at(texel, findLSB(samples)), material = mean_material(texel, samples);
-        const vec3 point = world_point_at(gl_FragCoord.xy, normal_depth.w), to_eye = normalize(frame.eye.xyz - point);
-        color = solid_light(point, normalize(normal_depth.xyz), to_eye, material.rgb, material.a, 1.0);
+        const vec3 point = world_point_at(gl_FragCoord.xy, normal_depth.w);
+        color = surface_light(point, normalize(normal_depth.xyz), material);
     }
     gl_SampleMask[0] = int(samples);
 }

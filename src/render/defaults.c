@@ -28,6 +28,23 @@ MoteRenderInstance mote_default_render_instance(void)
     };
 }
 
+MoteRenderCloth mote_default_render_cloth(void)
+{
+    return (MoteRenderCloth){
+        .color = {0.62f, 0.57f, 0.48f},
+        .back_color = {0.62f, 0.57f, 0.48f},
+        .pattern_color = {0.55f, 0.06f, 0.05f},
+        .pattern_size = 0.1f,
+        .roughness = 0.5f,
+        .sheen = 0.3f,
+        .transmission = 0.2f,
+        .weave = 0.005f,
+        .thickness = 1.0f,
+        .absorption = 1.0f,
+        .uv_size = {1.0f, 1.0f},
+    };
+}
+
 MotePicture mote_default_picture(void)
 {
     return (MotePicture){.width = 1280, .height = 720, .samples = 1};

@@ -279,6 +279,13 @@ static MoteResult check_scene(const MoteRenderScene *scene)
                              scene->instances[i].look);
         }
     }
+    for (uint32_t i = 0; i < scene->cloth_count; i++) {
+        if (scene->cloths[i].look > MOTE_CLOTH_HIDDEN || scene->cloths[i].pattern > MOTE_PATTERN_GINGHAM) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "cloth %u has look %u and pattern %u, expected a MoteClothLook and a MoteClothPattern", i,
+                             scene->cloths[i].look, scene->cloths[i].pattern);
+        }
+    }
     return MOTE_OK;
 }
 

@@ -144,8 +144,9 @@ MoteResult pipeline_create_graphics(MoteRenderer *renderer, const GraphicsPipeli
 {
     *out = VK_NULL_HANDLE;
     const char *names[2] = {info->vertex, info->fragment};
-    const VkSpecializationMapEntry entries[2] = {{0, 0, sizeof(uint32_t)}, {1, sizeof(uint32_t), sizeof(uint32_t)}};
-    const VkSpecializationInfo constants = {2, entries, sizeof info->values, info->values};
+    const uint32_t size = sizeof(uint32_t);
+    const VkSpecializationMapEntry entries[3] = {{0, 0, size}, {1, size, size}, {2, 2 * size, size}};
+    const VkSpecializationInfo constants = {3, entries, sizeof info->values, info->values};
     const VkShaderStageFlagBits kinds[2] = {VK_SHADER_STAGE_VERTEX_BIT, VK_SHADER_STAGE_FRAGMENT_BIT};
     VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
     VkPipelineShaderStageCreateInfo stages[2];

@@ -153,7 +153,7 @@ typedef struct GraphicsPipeline {
     VkCompareOp depth_compare; // if depth_test
     float depth_bias_slope;
     uint32_t samples;   // a pixel; 0 is 1
-    uint32_t values[2]; // specialisation constants of the fragment shader
+    uint32_t values[3]; // specialisation constants of the fragment shader
 } GraphicsPipeline;
 // Opaque triangles in front of what is farther away, into the scene's images.
 GraphicsPipeline pipeline_opaque(const char *vertex, const char *fragment, uint32_t samples);

@@ -130,6 +130,34 @@ static MoteRenderCollider collider_look(const SceneCollider *collider, const Sce
     };
 }
 
+// ---- Cloth ----
+
+static MoteVec3 color_or(MoteVec3 color, MoteVec3 otherwise)
+{
+    return color.x < 0.0f || color.y < 0.0f || color.z < 0.0f ? otherwise : color;
+}
+
+static MoteRenderCloth cloth_look(const SceneCloth *cloth, const SceneValues *values)
+{
+    const MoteVec3 front = color_or(cloth->color, scene_material(values, cloth->material)->color);
+    const bool grid = cloth->mesh[0] == '\0';
+    return (MoteRenderCloth){
+        .look = cloth->look,
+        .color = front,
+        .back_color = color_or(cloth->back_color, front),
+        .pattern = cloth->pattern,
+        .pattern_color = cloth->pattern_color,
+        .pattern_size = cloth->pattern_size,
+        .roughness = cloth->roughness,
+        .sheen = cloth->sheen,
+        .transmission = cloth->transmission,
+        .weave = cloth->weave,
+        .thickness = cloth->thickness,
+        .absorption = cloth->absorption,
+        .uv_size = {grid ? cloth->size.x : cloth->uv_size, grid ? cloth->size.y : cloth->uv_size},
+    };
+}
+
 // ---- The defaults ----
 
 static MoteRenderMaterial default_material;
@@ -174,7 +202,8 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
     look->materials = calloc(materials, sizeof *look->materials);
     look->colliders = calloc(colliders + 1u, sizeof *look->colliders);
     look->states = calloc(colliders + 1u, sizeof *look->states);
-    if (look->materials == NULL || look->colliders == NULL || look->states == NULL) {
+    look->cloths = calloc(SCENE_COUNT(&scene->values, cloth) + 1u, sizeof *look->cloths);
+    if (look->materials == NULL || look->colliders == NULL || look->states == NULL || look->cloths == NULL) {
         simulation_look_free(look);
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of the scene", scene->path);
     }
@@ -201,6 +230,7 @@ void simulation_look_free(SimulationLook *look)
     free(look->materials);
     free(look->colliders);
     free(look->states);
+    free(look->cloths);
     free(look->meshes);
     free(look->body_meshes);
     free(look->collider_rows);
@@ -250,6 +280,9 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
             look->colliders[colliders++] = collider_look(SCENE_AT(values, collider, i), values, &look->states[i]);
         }
     }
+    for (uint32_t i = 0; i < SCENE_COUNT(values, cloth); i++) {
+        look->cloths[i] = cloth_look(SCENE_AT(values, cloth, i), values);
+    }
     *out = (MoteRenderScene){
         .camera = camera_look(chosen, time),
         .liquid = *SCENE_AT(values, liquid, 0),
@@ -266,6 +299,8 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .instance_count = simulation_body_instances(simulation),
         .poses = look->poses,
         .pose_count = poses,
+        .cloths = look->cloths,
+        .cloth_count = SCENE_COUNT(values, cloth),
     };
     return MOTE_OK;
 }

@@ -16,6 +16,7 @@ typedef struct SimulationLook {
     MoteRenderMaterial *materials; // one a material of the scene
     MoteRenderCollider *colliders; // one a collider
     MoteColliderState *states;     // likewise, as the world has them
+    MoteRenderCloth *cloths;       // one a cloth
     MoteRenderMesh *meshes;        // of bodies, see body_look.c
     uint32_t mesh_count;
     uint32_t *body_meshes;     // row of `meshes` a body of the scene, or MOTE_NONE

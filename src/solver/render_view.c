@@ -110,6 +110,7 @@ enum {
     RENDERED_COUNT
 };
 #define COUNT_ONE(name) +(RENDERED_##name >= 0)
+_Static_assert(MOTE_HANDLE_SINGLE == HANDLE_SINGLE, "handles as renderers know them");
 _Static_assert(RENDERED_COUNT == 0 MOTE_RENDER_ARRAYS(COUNT_ONE), "MOTE_RENDER_ARRAYS has the RENDER rows of data.def");
 
 static MoteArray make_array(const MoteWorld *world, const void *address, size_t element, uint64_t used, Capacity kind)

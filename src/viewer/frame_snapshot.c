@@ -88,10 +88,17 @@ static void free_snapshot(FrameSnapshot *snapshot)
     for (uint32_t i = 0; i < SNAPSHOT_ARRAY_COUNT; i++) {
         free(snapshot->blocks[i].data);
     }
-    Block *blocks[] = {&snapshot->positions_before, &snapshot->rotations_before, &snapshot->colliders_before,
-                       &snapshot->instances_before, &snapshot->materials,        &snapshot->colliders,
-                       &snapshot->groups,           &snapshot->instances,        &snapshot->poses,
-                       &snapshot->pose_vertices};
+    Block *blocks[] = {&snapshot->positions_before,
+                       &snapshot->rotations_before,
+                       &snapshot->colliders_before,
+                       &snapshot->instances_before,
+                       &snapshot->materials,
+                       &snapshot->colliders,
+                       &snapshot->groups,
+                       &snapshot->instances,
+                       &snapshot->poses,
+                       &snapshot->pose_vertices,
+                       &snapshot->cloths};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         free(blocks[i]->data);
     }
@@ -247,6 +254,7 @@ static MoteResult copy_look(FrameSnapshotPool *pool, Model *model, FrameSnapshot
          (const void **)&snapshot->look.group_materials},
         {&snapshot->instances, look.instances, look.instance_count * sizeof *look.instances,
          (const void **)&snapshot->look.instances},
+        {&snapshot->cloths, look.cloths, look.cloth_count * sizeof *look.cloths, (const void **)&snapshot->look.cloths},
     };
     for (uint32_t i = 0; i < sizeof arrays / sizeof arrays[0] && result == MOTE_OK; i++) {
         result = copy_bytes(pool, arrays[i].block, arrays[i].from, arrays[i].bytes, arrays[i].to);

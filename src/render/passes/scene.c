@@ -20,6 +20,7 @@ enum { MOST_SURFACES = 4 }; // of meshes and grains that are lit a pixel
 typedef struct ScenePass {
     VkPipeline pipelines[PIPELINES];
     uint32_t samples; // a pixel, that they are for
+    bool fabrics;     // and whether LIT lights them
 } ScenePass;
 
 static uint32_t surfaces_a_pixel(uint32_t samples)
@@ -50,6 +51,7 @@ static MoteResult create_pipelines(MoteRenderer *renderer, ScenePass *pass, uint
     info.depth_test = false;
     info.values[0] = samples;
     info.values[1] = surfaces_a_pixel(samples) - 1;
+    info.values[2] = pass->fabrics;
     return result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->pipelines[LIT]) : result;
 }
 
@@ -152,8 +154,10 @@ static void set_constants(MoteRenderer *renderer)
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     ScenePass *pass = state;
-    if (pass->samples != renderer->frame.scene_samples) {
+    const bool fabrics = renderer->frame.constants.fabric_count > 0;
+    if (pass->samples != renderer->frame.scene_samples || pass->fabrics != fabrics) {
         destroy_pipelines(renderer, pass);
+        pass->fabrics = fabrics;
         const MoteResult result = create_pipelines(renderer, pass, renderer->frame.scene_samples);
         if (result != MOTE_OK) {
             return result;
