@@ -207,12 +207,13 @@ struct FrameConstants {
     ADDRESS(Vec4Array) cluster_rotations; // cluster_count of them
     ADDRESS(UintArray) cloth_handles; // cloth_vertex_count of them, as MoteRenderView has them, as those that follow
     ADDRESS(UintArray) cloth_corners; // 3 a triangle
-    ADDRESS(UintArray) cloth_of_triangles;  // cloth_triangle_count of them
-    ADDRESS(FloatArray) cloth_uvs;          // 6 a triangle
-    ADDRESS(UintArray) cloth_fan_starts;    // cloth_vertex_count of them, and the end
-    ADDRESS(UintArray) cloth_fans;          // 3 a triangle
-    ADDRESS(FabricArray) fabrics;           // of cloths and, behind them, of ropes: fabric_count of them
-    ADDRESS(UintArray) has_mesh;            // not 0 a member that a mesh is drawn for; nobody's if has_mesh_count is 0
+    ADDRESS(UintArray) cloth_of_triangles; // cloth_triangle_count of them
+    ADDRESS(FloatArray) cloth_uvs;         // 6 a triangle
+    ADDRESS(UintArray) cloth_fan_starts;   // cloth_vertex_count of them, and the end
+    ADDRESS(UintArray) cloth_fans;         // 3 a triangle
+    ADDRESS(FabricArray) fabrics;          // of cloths and, behind them, of ropes: fabric_count of them
+    ADDRESS(UintArray)
+    has_mesh; // not 0 a row of handle_slots that a mesh or rope is drawn for; nobody's if has_mesh_count is 0
     ADDRESS(MeshVertexArray) mesh_vertices; // of all meshes
     ADDRESS(UintArray) mesh_triangles;      // three vertices of their mesh each
     ADDRESS(MeshInstanceArray) instances;
@@ -263,6 +264,7 @@ SHARED_STRUCT(FrameConstants)
 #define LAYER_FLOATS     10u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
+#define PHASE_BODY       0u          // of MOTE_KIND_BODY
 #define PHASE_LIQUID     0x01000000u // of MOTE_KIND_LIQUID
 #define PHASE_CLOTH      0x03000000u // of MOTE_KIND_CLOTH
 #define HANDLE_SINGLE    0x80000000u // MOTE_HANDLE_SINGLE

@@ -56,7 +56,7 @@ typedef struct MoteArray {
 } MoteArray;
 
 // In `handles` below: of a particle that is in no body. Row member_count + (handle - MOTE_HANDLE_SINGLE) of
-// `handle_slots` is its own; that of a member is the handle itself.
+// `handle_slots` is its own; that of a member is the handle itself. The value of a MoteParticleHandle is one more.
 #define MOTE_HANDLE_SINGLE 0x80000000u
 
 // Every array of a MoteRenderView as X(name), for programs that copy all of them. Arrays that the world does not have

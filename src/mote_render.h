@@ -255,6 +255,19 @@ typedef struct MoteRenderCloth {
 // Undyed linen.
 MOTE_API MoteRenderCloth mote_default_render_cloth(void);
 
+// A rope through particles: a tube along a smooth curve, round at its ends. Where a particle is gone, so are the
+// segments beside it. Particles of MOTE_KIND_BODY that are in no body are not drawn as spheres where a rope goes
+// through them.
+typedef struct MoteRenderRope {
+    uint32_t first_node, node_count; // of MoteRenderScene.rope_nodes; at least 2
+    float radius;                    // m; 0: half the distance that contacts keep
+    float length;                    // m, at rest, which its strands follow
+    MoteVec3 color;
+    float roughness, sheen; // as a cloth's
+} MoteRenderRope;
+// Hemp, without nodes yet.
+MOTE_API MoteRenderRope mote_default_render_rope(void);
+
 // Everything about a picture but the particles. Arrays belong to the caller.
 typedef struct MoteRenderScene {
     MoteCamera camera;
@@ -274,6 +287,10 @@ typedef struct MoteRenderScene {
     uint32_t pose_count;
     const MoteRenderCloth *cloths; // by the index of a cloth; beyond them is mote_default_render_cloth()
     uint32_t cloth_count;
+    const MoteRenderRope *ropes;
+    uint32_t rope_count;
+    const MoteParticleHandle *rope_nodes; // of all ropes
+    uint32_t rope_node_count;
 } MoteRenderScene;
 
 // The defaults of every section above, camera included; no colliders, one material (water).

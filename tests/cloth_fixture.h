@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cloth_fixture.h - sheets of cloth for the renderer's tests, in arrays of the test's own: no solver takes part.
+// cloth_fixture.h - sheets of cloth and chains of particles for the renderer's tests, in arrays of the test's own: no
+// solver takes part.
 #ifndef MOTE_TESTS_CLOTH_FIXTURE_H
 #define MOTE_TESTS_CLOTH_FIXTURE_H
 
@@ -79,24 +80,20 @@ static inline void sheet_connect(Sheet *sheet, float *uvs)
     starts[sheet->count] = used;
 }
 
-// A flat grid, `width` by `height` metres around the origin in the plane z = 0, seen from its front, rows from the top
-// down.
-static inline Sheet make_sheet(uint32_t columns, uint32_t rows, float width, float height)
+// Particles with handles, all at the origin.
+static inline Sheet make_points(uint32_t count, float spacing, MoteParticleKind kind)
 {
-    Sheet sheet = {.columns = columns, .rows = rows, .count = columns * rows};
-    sheet.triangles = 2 * (columns - 1) * (rows - 1);
-    const size_t n = sheet.count, t = sheet.triangles;
+    assert_true(count % 7 != 0);
+    Sheet sheet = {.count = count};
+    const size_t n = count;
     sheet.view = (MoteRenderView){.memory = MOTE_MEMORY_HOST,
                                   .why = "",
-                                  .particle_count = sheet.count,
+                                  .particle_count = count,
                                   .dimensions = 3,
-                                  .spacing = width / (float)(columns - 1),
-                                  .smoothing_radius = 2.0f * width / (float)(columns - 1),
+                                  .spacing = spacing,
+                                  .smoothing_radius = 2.0f * spacing,
                                   .has_solids = true,
-                                  .solid_radius = 0.5f * width / (float)(columns - 1),
-                                  .cloth_count = 1,
-                                  .cloth_vertex_count = sheet.count,
-                                  .cloth_triangle_count = sheet.triangles};
+                                  .solid_radius = 0.5f * spacing};
     MoteRenderView *view = &sheet.view;
     view->positions = sheet_array(&sheet, 16 * n);
     view->velocities = sheet_array(&sheet, 16 * n);
@@ -107,22 +104,40 @@ static inline Sheet make_sheet(uint32_t columns, uint32_t rows, float width, flo
     view->handles = sheet_array(&sheet, 4 * n);
     view->handle_slots = sheet_array(&sheet, 4 * n);
     view->cloth_handles = sheet_array(&sheet, 4 * n);
-    view->cloth_corners = sheet_array(&sheet, 12 * t);
-    view->cloth_of_triangles = sheet_array(&sheet, 4 * t);
-    view->cloth_uvs = sheet_array(&sheet, 24 * t);
-    view->cloth_fan_starts = sheet_array(&sheet, 4 * (n + 1));
-    view->cloth_fans = sheet_array(&sheet, 12 * t);
     sheet.positions = sheet_data(view->positions);
     sheet.handles = sheet_data(view->cloth_handles);
     sheet.slots = sheet_data(view->handle_slots);
-    sheet.corners = sheet_data(view->cloth_corners);
     uint32_t *phases = sheet_data(view->phases), *ids = sheet_data(view->ids), *own = sheet_data(view->handles);
-    for (uint32_t v = 0; v < sheet.count; v++) {
-        const uint32_t single = (7 * v + 3) % sheet.count; // 7 divides none of the tests' counts
-        phases[v] = MOTE_PHASE(MOTE_KIND_CLOTH, 0);
+    for (uint32_t v = 0; v < count; v++) {
+        const uint32_t single = (7 * v + 3) % count;
+        phases[v] = MOTE_PHASE(kind, 0);
         ids[v] = v;
         own[sheet_slot(&sheet, v)] = sheet.handles[v] = MOTE_HANDLE_SINGLE + single;
         sheet.slots[single] = sheet_slot(&sheet, v);
+    }
+    return sheet;
+}
+
+// A flat grid, `width` by `height` metres around the origin in the plane z = 0, seen from its front, rows from the top
+// down.
+static inline Sheet make_sheet(uint32_t columns, uint32_t rows, float width, float height)
+{
+    Sheet sheet = make_points(columns * rows, width / (float)(columns - 1), MOTE_KIND_CLOTH);
+    sheet.columns = columns;
+    sheet.rows = rows;
+    sheet.triangles = 2 * (columns - 1) * (rows - 1);
+    MoteRenderView *view = &sheet.view;
+    const size_t t = sheet.triangles;
+    view->cloth_count = 1;
+    view->cloth_vertex_count = sheet.count;
+    view->cloth_triangle_count = sheet.triangles;
+    view->cloth_corners = sheet_array(&sheet, 12 * t);
+    view->cloth_of_triangles = sheet_array(&sheet, 4 * t);
+    view->cloth_uvs = sheet_array(&sheet, 24 * t);
+    view->cloth_fan_starts = sheet_array(&sheet, 4 * ((size_t)sheet.count + 1));
+    view->cloth_fans = sheet_array(&sheet, 12 * t);
+    sheet.corners = sheet_data(view->cloth_corners);
+    for (uint32_t v = 0; v < sheet.count; v++) {
         sheet_move(&sheet, v,
                    (MoteVec3){width * ((float)(v % columns) / (float)(columns - 1) - 0.5f),
                               height * (0.5f - (float)(v / columns) / (float)(rows - 1)), 0.0f});

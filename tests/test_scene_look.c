@@ -131,6 +131,7 @@ static void test_ranges(void **state)
 {
     (void)state;
     static const char json[] = "{ \"colliders\": [{ \"shape\": \"plane\" }],"
+                               "  \"springs\": [{ \"from\": [0, 0, 0], \"to\": [1, 0, 0] }],"
                                "  \"bodies\": [{ \"mesh\": \"shape:box\", \"material\": \"wall\" }] }";
     fixture_write("scene.json", json, strlen(json));
     uint32_t tried = 0;

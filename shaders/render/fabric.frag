@@ -16,16 +16,6 @@ layout(location = 1) out vec4 normal_depth;
 const float RELIEF = 0.25; // of threads, over the distance between them
 const float CREASES = 0.5; // how much darker it is between threads than on top
 
-// A normal of a surface whose height over it has these derivatives by screen coordinates (Mikkelsen, "Bump mapping
-// unparametrized surfaces on the GPU", 2010).
-vec3 bumped(vec3 n, vec3 along_x, vec3 along_y, vec2 height)
-{
-    const vec3 across_y = cross(along_y, n), across_x = cross(n, along_x);
-    const float area = dot(along_x, across_y);
-    const vec3 slope = sign(area) * (height.x * across_y + height.y * across_x);
-    return normalize(max(abs(area), 1e-20) * n - slope);
-}
-
 void main()
 {
     const Fabric look = frame.fabrics.at[min(fabric >> 1u, frame.fabric_count - 1u)];

@@ -13,14 +13,15 @@ layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u;
 bool has_mesh(uint i)
 {
-    if (frame.cloth_triangle_count > 0u && (frame.phases.at[i] & PHASE_KIND) == PHASE_CLOTH) {
-        return true;
-    }
-    uint member = 0xffffffffu;
+    const uint kind = frame.phases.at[i] & PHASE_KIND;
+    uint row = NO_ROW;
     if (frame.has_mesh_count > 0u) {
-        member = frame.handles.at[i];
+        const uint handle = frame.handles.at[i];
+        // A rope hides what it is made of, not a grain that it is tied to.
+        row = handle < HANDLE_SINGLE ? handle : handle != NO_ROW && kind == PHASE_BODY ? frame.member_count + (handle - HANDLE_SINGLE) : NO_ROW;
     }
-    return member < frame.has_mesh_count && frame.has_mesh.at[member] != 0u;
+    const bool cloth = frame.cloth_triangle_count > 0u && kind == PHASE_CLOTH;
+    return cloth || (row < frame.has_mesh_count && frame.has_mesh.at[row] != 0u);
 }
 
 // A sphere in the sun's map, never so small that it falls between texels: the rows of one slice of it.

@@ -2,6 +2,16 @@
 // weave.glsl - patterns and threads of cloth, as means over a pixel's box in closed form: neither of them flickers where
 // it is finer than the pixels, and both fade into their mean.
 
+// A normal of a surface whose height over it has these derivatives by screen coordinates (Mikkelsen, "Bump mapping
+// unparametrized surfaces on the GPU", 2010).
+vec3 bumped(vec3 n, vec3 along_x, vec3 along_y, vec2 height)
+{
+    const vec3 across_y = cross(along_y, n), across_x = cross(n, along_x);
+    const float area = dot(along_x, across_y);
+    const vec3 slope = sign(area) * (height.x * across_y + height.y * across_x);
+    return normalize(max(abs(area), 1e-20) * n - slope);
+}
+
 // The mean of a wave of angular frequency k over a box of this width is its value in the middle times this. Beyond the
 // box's first zero nothing of it is left: what a box lets through there has the wrong sign.
 float wave_left(float k, float width)
@@ -64,4 +74,19 @@ vec3 weave(vec2 at, vec2 width)
     const float along_u = PI * (0.5 * s2.x + 0.125 * (c1.x * s3.y - 3.0 * c3.x * s1.y));
     const float along_v = PI * (0.5 * s2.y + 0.125 * (3.0 * s1.x * c3.y - s3.x * c1.y));
     return vec3(along_u, along_v, height);
+}
+
+// From 0 to x of |sin x|.
+float ridges_sum(float x)
+{
+    const float PI = 3.14159265, ridge = floor(x / PI);
+    return 2.0 * ridge + 1.0 - cos(x - PI * ridge);
+}
+
+// Means of |sin x| over a box: of its slope, and of itself (2 / pi in the mean).
+vec2 ridges(float x, float width)
+{
+    const float PI = 3.14159265, w = max(width, 1e-3), middle = x - PI * floor(x / PI);
+    const float low = middle - 0.5 * w, high = middle + 0.5 * w;
+    return vec2(abs(sin(high)) - abs(sin(low)), ridges_sum(high) - ridges_sum(low)) / w;
 }

@@ -159,18 +159,19 @@ static uint64_t fill(const MeshSet *set, const MoteRenderScene *scene, const Dra
 
 // ---- Buffers -----------------------------------------------------------------------------------------------
 
-// Marks the members that have a skin, also a hidden one.
-static MoteResult mark_members_with_mesh(Device *device, const MeshSet *set, Frame *frame, Bodies *bodies)
+// Marks the members that have a skin, also a hidden one, and the handles that ropes go through: rows of handle_slots.
+static MoteResult mark_drawn_handles(Device *device, const MeshSet *set, Frame *frame, Bodies *bodies)
 {
     const MoteRenderScene *scene = frame->scene;
-    bool any = false;
+    bool any = scene->rope_count > 0;
     for (uint32_t i = 0; i < scene->instance_count && !any; i++) {
         any = set->meshes[scene->instances[i].mesh].member_count > 0;
     }
     if (!any) {
         return MOTE_OK;
     }
-    const size_t bytes = frame->solver.member_count * sizeof(uint32_t);
+    const uint32_t members = frame->solver.member_count;
+    const size_t bytes = frame->solver.handle_slots.bytes;
     const MoteResult result = buffer_reserve(device, "has_mesh", BUFFER_UPLOAD, bytes, &bodies->has_mesh);
     if (result != MOTE_OK) {
         return result;
@@ -183,9 +184,18 @@ static MoteResult mark_members_with_mesh(Device *device, const MeshSet *set, Fra
             marks[instance->member_offset + m] = 1;
         }
     }
+    for (uint32_t i = 0; i < scene->rope_count; i++) {
+        const MoteRenderRope *rope = &scene->ropes[i];
+        for (uint32_t k = 0; k < rope->node_count; k++) {
+            const uint32_t handle = scene->rope_nodes[rope->first_node + k].value - 1;
+            if (handle >= MOTE_HANDLE_SINGLE) { // members stay what they are
+                marks[members + (handle - MOTE_HANDLE_SINGLE)] = 1;
+            }
+        }
+    }
     buffer_flush(device, &bodies->has_mesh);
     frame->constants.has_mesh = bodies->has_mesh.address;
-    frame->constants.has_mesh_count = frame->solver.member_count;
+    frame->constants.has_mesh_count = (uint32_t)(bytes / sizeof(uint32_t));
     return MOTE_OK;
 }
 
@@ -207,7 +217,7 @@ MoteResult bodies_prepare(Device *device, const MeshSet *set, Frame *frame, Bodi
     const MoteRenderScene *scene = frame->scene;
     bodies->draw_count = 0;
     if (scene->instance_count == 0) {
-        return MOTE_OK;
+        return mark_drawn_handles(device, set, frame, bodies);
     }
     Drawn *drawn = malloc(scene->instance_count * sizeof *drawn);
     free(bodies->draws);
@@ -235,7 +245,7 @@ MoteResult bodies_prepare(Device *device, const MeshSet *set, Frame *frame, Bodi
         result = reserve_vertices(device, vertices, bodies);
     }
     free(drawn);
-    result = result == MOTE_OK ? mark_members_with_mesh(device, set, frame, bodies) : result;
+    result = result == MOTE_OK ? mark_drawn_handles(device, set, frame, bodies) : result;
     FrameConstants *c = &frame->constants;
     c->instances = bodies->instances.address;
     c->body_vertices = bodies->vertices.address;

@@ -45,6 +45,11 @@ MoteRenderCloth mote_default_render_cloth(void)
     };
 }
 
+MoteRenderRope mote_default_render_rope(void)
+{
+    return (MoteRenderRope){.color = {0.55f, 0.42f, 0.25f}, .roughness = 0.6f, .sheen = 0.2f};
+}
+
 MotePicture mote_default_picture(void)
 {
     return (MotePicture){.width = 1280, .height = 720, .samples = 1};

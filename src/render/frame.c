@@ -323,6 +323,7 @@ static MoteResult draw_picture(MoteRenderer *renderer, MoteWorld *world, const M
     result = result == MOTE_OK ? choose_view(picture->view, frame) : result;
     result = result == MOTE_OK ? choose_channel(channel, frame) : result;
     result = result == MOTE_OK ? bodies_check(&renderer->meshes, frame) : result;
+    result = result == MOTE_OK ? ropes_check(frame) : result;
     result = result == MOTE_OK ? mesh_set_move(&renderer->device, &renderer->meshes, scene->poses, scene->pose_count)
                                : result;
     if (result != MOTE_OK) {

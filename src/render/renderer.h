@@ -6,6 +6,7 @@
 #include "render/bodies.h"
 #include "render/interop.h"
 #include "render/primitive_mesh.h"
+#include "render/ropes.h"
 #include "render_shared.h"
 
 typedef struct Material Material;
@@ -106,6 +107,7 @@ struct MoteRenderer {
     PrimitiveBuffers colliders; // of the colliders; the shadow pass's
     MeshSet meshes;             // of mote_renderer_set_meshes
     Bodies bodies;              // the frame's instances of them
+    Ropes ropes;                // the frame's; of the ropes pass
     void *states[PASS_COUNT];   // each pass's own
     PassId recording;           // the pass whose constants shaders see
     struct ShaderCode *shaders; // of mote_renderer_set_shaders, in place of those built in

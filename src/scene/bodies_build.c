@@ -27,6 +27,7 @@ void scene_bodies_free(SceneBodies *bodies)
     free(bodies->models);
     free(bodies->element_models);
     free(bodies->copies);
+    free(bodies->spring_nodes);
     *bodies = (SceneBodies){0};
 }
 

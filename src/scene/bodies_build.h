@@ -34,6 +34,7 @@ typedef struct SceneBodies {
     uint32_t *element_models; // a body of the scene
     BodyCopy *copies;         // in the world's order
     uint32_t copy_count;
+    MoteParticleHandle *spring_nodes; // along each spring of the scene: one more than it has segments
 } SceneBodies;
 
 void scene_bodies_free(SceneBodies *bodies);

@@ -25,6 +25,7 @@ bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t ele
     case SCENE_SECTION_air:
         return key->animation == SCENE_ANIMATED;
     case SCENE_SECTION_cloth:
+    case SCENE_SECTION_spring:
         return key->look;
     case SCENE_SECTION_material:
         return key->look || key->animation == SCENE_ANIMATED;

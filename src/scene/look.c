@@ -158,6 +158,44 @@ static MoteRenderCloth cloth_look(const SceneCloth *cloth, const SceneValues *va
     };
 }
 
+// ---- Ropes ----
+
+static bool is_rope(const SceneSpring *spring)
+{
+    const bool automatic = spring->look == SCENE_SPRING_AUTO && (spring->slack || spring->segments > 1);
+    return spring->look == SCENE_SPRING_ROPE || automatic;
+}
+
+static MoteRenderRope rope_look(const SceneSpring *spring, const SceneValues *values, uint32_t first_node)
+{
+    const MoteVec3 a = spring->from, b = spring->to, d = {b.x - a.x, b.y - a.y, b.z - a.z};
+    const SceneMaterial *material = scene_material(values, spring->material);
+    MoteRenderRope rope = mote_default_render_rope();
+    rope.first_node = first_node;
+    rope.node_count = spring->segments + 1;
+    rope.radius = spring->radius;
+    rope.length = spring->rest_length < 0.0f ? sqrtf(d.x * d.x + d.y * d.y + d.z * d.z) : spring->rest_length;
+    rope.color = material->color;
+    rope.roughness = material->roughness;
+    return rope;
+}
+
+// Into the look; the number of nodes that all springs have together.
+static uint32_t make_ropes(SimulationLook *look)
+{
+    const SceneValues *values = &look->values;
+    uint32_t nodes = 0;
+    look->rope_count = 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, spring); i++) {
+        const SceneSpring *spring = SCENE_AT(values, spring, i);
+        if (is_rope(spring)) {
+            look->ropes[look->rope_count++] = rope_look(spring, values, nodes);
+        }
+        nodes += spring->segments + 1;
+    }
+    return nodes;
+}
+
 // ---- The defaults ----
 
 static MoteRenderMaterial default_material;
@@ -203,7 +241,9 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
     look->colliders = calloc(colliders + 1u, sizeof *look->colliders);
     look->states = calloc(colliders + 1u, sizeof *look->states);
     look->cloths = calloc(SCENE_COUNT(&scene->values, cloth) + 1u, sizeof *look->cloths);
-    if (look->materials == NULL || look->colliders == NULL || look->states == NULL || look->cloths == NULL) {
+    look->ropes = calloc(SCENE_COUNT(&scene->values, spring) + 1u, sizeof *look->ropes);
+    if (look->materials == NULL || look->colliders == NULL || look->states == NULL || look->cloths == NULL ||
+        look->ropes == NULL) {
         simulation_look_free(look);
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for the look of the scene", scene->path);
     }
@@ -231,6 +271,7 @@ void simulation_look_free(SimulationLook *look)
     free(look->colliders);
     free(look->states);
     free(look->cloths);
+    free(look->ropes);
     free(look->meshes);
     free(look->body_meshes);
     free(look->collider_rows);
@@ -283,6 +324,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
     for (uint32_t i = 0; i < SCENE_COUNT(values, cloth); i++) {
         look->cloths[i] = cloth_look(SCENE_AT(values, cloth, i), values);
     }
+    const uint32_t rope_nodes = make_ropes(look);
     *out = (MoteRenderScene){
         .camera = camera_look(chosen, time),
         .liquid = *SCENE_AT(values, liquid, 0),
@@ -301,6 +343,10 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .pose_count = poses,
         .cloths = look->cloths,
         .cloth_count = SCENE_COUNT(values, cloth),
+        .ropes = look->ropes,
+        .rope_count = look->rope_count,
+        .rope_nodes = simulation->bodies.spring_nodes,
+        .rope_node_count = rope_nodes,
     };
     return MOTE_OK;
 }

@@ -50,6 +50,7 @@ typedef struct SceneCamera {
 // What CHOICE keys say, where it is not an enum of the public headers.
 typedef enum SceneFluidShape { SCENE_FLUID_BLOCK, SCENE_FLUID_SPHERE } SceneFluidShape;
 typedef enum SceneAnchor { SCENE_ANCHOR_CENTRE, SCENE_ANCHOR_BASE, SCENE_ANCHOR_ORIGIN } SceneAnchor;
+typedef enum SceneSpringLook { SCENE_SPRING_AUTO, SCENE_SPRING_ROPE, SCENE_SPRING_PARTICLES } SceneSpringLook;
 typedef enum SceneBodyLook { SCENE_BODY_MESH, SCENE_BODY_PARTICLES, SCENE_BODY_HIDDEN } SceneBodyLook;
 typedef enum SceneGrainShape {
     SCENE_GRAINS_BLOCK,

@@ -17,7 +17,9 @@ typedef struct SimulationLook {
     MoteRenderCollider *colliders; // one a collider
     MoteColliderState *states;     // likewise, as the world has them
     MoteRenderCloth *cloths;       // one a cloth
-    MoteRenderMesh *meshes;        // of bodies, see body_look.c
+    MoteRenderRope *ropes;         // room for one a spring
+    uint32_t rope_count;
+    MoteRenderMesh *meshes; // of bodies, see body_look.c
     uint32_t mesh_count;
     uint32_t *body_meshes;     // row of `meshes` a body of the scene, or MOTE_NONE
     uint32_t *collider_rows;   // the same a collider

@@ -175,6 +175,26 @@ static MoteResult add_spring(SpringYard *yard, uint32_t element)
     return result;
 }
 
+// The handles along each element of the scene, one more than it has segments.
+static MoteResult keep_nodes(SpringYard *yard, const MoteParticleHandle *handles)
+{
+    const SceneValues *values = &yard->start->scene->values;
+    const uint32_t elements = SCENE_COUNT(values, spring);
+    MoteParticleHandle *nodes = malloc((yard->spring_count + elements) * sizeof *nodes);
+    if (nodes == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for the nodes of %u springs", yard->spring_count);
+    }
+    uint32_t count = 0, spring = 0;
+    for (uint32_t i = 0; i < elements; i++) {
+        nodes[count++] = handles[2 * (size_t)spring];
+        for (uint32_t k = 0; k < SCENE_AT(values, spring, i)->segments; k++) {
+            nodes[count++] = handles[2 * (size_t)spring++ + 1];
+        }
+    }
+    yard->start->bodies->spring_nodes = nodes;
+    return MOTE_OK;
+}
+
 static MoteResult hand_over(SpringYard *yard)
 {
     const uint32_t count = yard->spring_count;
@@ -186,6 +206,7 @@ static MoteResult hand_over(SpringYard *yard)
         yard->springs[i].ends[1] = handles[2 * (size_t)i + 1];
     }
     result = result == MOTE_OK ? mote_world_add_springs(yard->start->world, yard->springs, count, NULL) : result;
+    result = result == MOTE_OK ? keep_nodes(yard, handles) : result;
     free(handles);
     return result == MOTE_OK ? MOTE_OK
                              : mote_fail(result, "%s: springs: %s", yard->start->scene->path, mote_error_message());

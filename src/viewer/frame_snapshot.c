@@ -88,17 +88,11 @@ static void free_snapshot(FrameSnapshot *snapshot)
     for (uint32_t i = 0; i < SNAPSHOT_ARRAY_COUNT; i++) {
         free(snapshot->blocks[i].data);
     }
-    Block *blocks[] = {&snapshot->positions_before,
-                       &snapshot->rotations_before,
-                       &snapshot->colliders_before,
-                       &snapshot->instances_before,
-                       &snapshot->materials,
-                       &snapshot->colliders,
-                       &snapshot->groups,
-                       &snapshot->instances,
-                       &snapshot->poses,
-                       &snapshot->pose_vertices,
-                       &snapshot->cloths};
+    Block *blocks[] = {&snapshot->positions_before, &snapshot->rotations_before, &snapshot->colliders_before,
+                       &snapshot->instances_before, &snapshot->materials,        &snapshot->colliders,
+                       &snapshot->groups,           &snapshot->instances,        &snapshot->poses,
+                       &snapshot->pose_vertices,    &snapshot->cloths,           &snapshot->ropes,
+                       &snapshot->rope_nodes};
     for (uint32_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         free(blocks[i]->data);
     }
@@ -255,6 +249,9 @@ static MoteResult copy_look(FrameSnapshotPool *pool, Model *model, FrameSnapshot
         {&snapshot->instances, look.instances, look.instance_count * sizeof *look.instances,
          (const void **)&snapshot->look.instances},
         {&snapshot->cloths, look.cloths, look.cloth_count * sizeof *look.cloths, (const void **)&snapshot->look.cloths},
+        {&snapshot->ropes, look.ropes, look.rope_count * sizeof *look.ropes, (const void **)&snapshot->look.ropes},
+        {&snapshot->rope_nodes, look.rope_nodes, look.rope_node_count * sizeof *look.rope_nodes,
+         (const void **)&snapshot->look.rope_nodes},
     };
     for (uint32_t i = 0; i < sizeof arrays / sizeof arrays[0] && result == MOTE_OK; i++) {
         result = copy_bytes(pool, arrays[i].block, arrays[i].from, arrays[i].bytes, arrays[i].to);

@@ -58,7 +58,7 @@ typedef struct FrameSnapshot {
     Block positions_before, rotations_before, colliders_before, instances_before;
     uint32_t colliders_before_count, instances_before_count, rotations_before_count;
     MoteRenderScene look; // its arrays are these
-    Block materials, colliders, groups, instances, poses, pose_vertices, cloths;
+    Block materials, colliders, groups, instances, poses, pose_vertices, cloths, ropes, rope_nodes;
     FrameSnapshotChannel channels[SNAPSHOT_CHANNELS];
     uint32_t channel_count;
 } FrameSnapshot;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cloth.c - vertices of cloth for the passes that draw it (shaders/render/cloth.comp): where their particles are,
-// normals of the triangles around them, and which edges are borders. Once per picture. Also the looks of cloths.
+// normals of the triangles around them, and which edges are borders. Once per picture. Also the looks of cloths
+// and ropes.
 #include "render/renderer.h"
 
 #include "base/error.h"
@@ -51,6 +52,14 @@ static Fabric fabric_of(const MoteRenderCloth *cloth, float contact_distance)
                     .look = cloth->look};
 }
 
+static Fabric fabric_of_rope(const MoteRenderRope *rope, float contact_distance)
+{
+    return (Fabric){.color = color_and(rope->color, rope->roughness),
+                    .back_color = color_and(rope->color, 0.0f),
+                    .sheen = rope->sheen,
+                    .thickness = rope->radius > 0.0f ? rope->radius : 0.5f * contact_distance};
+}
+
 // Views of particles show the particles of cloth.
 static MoteResult prepare(MoteRenderer *renderer, void *state)
 {
@@ -84,9 +93,14 @@ static MoteResult fill_fabrics(MoteRenderer *renderer, ClothPass *pass)
         return result;
     }
     Fabric *rows = pass->fabrics.mapped;
-    for (uint32_t i = 0; i < count; i++) {
+    const float contact_distance = 2.0f * frame->solver.solid_radius;
+    const uint32_t cloths = frame->solver.cloth_count;
+    for (uint32_t i = 0; i < cloths; i++) {
         const MoteRenderCloth look = look_of(frame->scene, i);
-        rows[i] = fabric_of(&look, 2.0f * frame->solver.solid_radius);
+        rows[i] = fabric_of(&look, contact_distance);
+    }
+    for (uint32_t i = cloths; i < count; i++) {
+        rows[i] = fabric_of_rope(&frame->scene->ropes[i - cloths], contact_distance);
     }
     buffer_flush(&renderer->device, &pass->fabrics);
     return MOTE_OK;
@@ -102,20 +116,20 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
 {
     ClothPass *pass = state;
     FrameConstants *c = &renderer->frame.constants;
-    if (c->cloth_triangle_count == 0) {
-        return MOTE_OK;
+    MoteResult result = c->fabric_count > 0 ? fill_fabrics(renderer, pass) : MOTE_OK;
+    c->fabrics = pass->fabrics.address;
+    if (c->cloth_triangle_count == 0 || result != MOTE_OK) {
+        return result;
     }
     const size_t vertex_bytes = (size_t)c->cloth_vertex_count * sizeof(BodyVertex);
     const size_t border_bytes = (size_t)c->cloth_triangle_count * sizeof(uint32_t);
-    MoteResult result = buffer_reserve(&renderer->device, "cloth vertices", BUFFER_DEVICE, vertex_bytes + border_bytes,
-                                       &pass->simple.buffer);
-    result = result == MOTE_OK ? fill_fabrics(renderer, pass) : result;
+    result = buffer_reserve(&renderer->device, "cloth vertices", BUFFER_DEVICE, vertex_bytes + border_bytes,
+                            &pass->simple.buffer);
     if (result != MOTE_OK) {
         return result;
     }
     c->cloth_vertices = pass->simple.buffer.address;
     c->cloth_borders = pass->simple.buffer.address + vertex_bytes;
-    c->fabrics = pass->fabrics.address;
     run(renderer, pass, commands, PLACE, c->cloth_vertex_count);
     pass_compute_barrier(commands);
     run(renderer, pass, commands, BEND, c->cloth_vertex_count);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// fabric.c - draws cloth into the G-buffer of the bodies pass (materials and normals, which the scene pass lights), and
-// into the shadow map.
+// fabric.c - draws cloth and ropes into the G-buffer of the bodies pass (materials and normals, which the scene pass
+// lights), and into the shadow map.
 #include "passes/fabric.h"
 #include "render/renderer.h"
 
 typedef struct FabricPass {
-    VkPipeline pipeline;
-    uint32_t samples; // a pixel, that it is for; 0: there is none yet
+    VkPipeline cloth, ropes;
+    uint32_t samples; // a pixel, that they are for; 0: there are none yet
 } FabricPass;
 
 static void destroy(MoteRenderer *renderer, void *state)
 {
     FabricPass *pass = state;
-    vkDestroyPipeline(renderer->device.handle, pass->pipeline, NULL);
-    pass->pipeline = VK_NULL_HANDLE;
+    vkDestroyPipeline(renderer->device.handle, pass->cloth, NULL);
+    vkDestroyPipeline(renderer->device.handle, pass->ropes, NULL);
+    pass->cloth = pass->ropes = VK_NULL_HANDLE;
     pass->samples = 0;
 }
 
-// Most scenes have no cloth: pipelines come with the first picture that does.
-static MoteResult make_pipeline(MoteRenderer *renderer, FabricPass *pass, uint32_t samples)
+// Most scenes have neither: pipelines come with the first picture that does.
+static MoteResult make_pipelines(MoteRenderer *renderer, FabricPass *pass, uint32_t samples)
 {
     if (pass->samples == samples) {
         return MOTE_OK;
@@ -26,7 +27,10 @@ static MoteResult make_pipeline(MoteRenderer *renderer, FabricPass *pass, uint32
     destroy(renderer, pass);
     GraphicsPipeline info = pipeline_opaque("fabric.vert", "fabric.frag", samples);
     info.color_format2 = VK_FORMAT_R32G32B32A32_SFLOAT;
-    const MoteResult result = pipeline_create_graphics(renderer, &info, &pass->pipeline);
+    MoteResult result = pipeline_create_graphics(renderer, &info, &pass->cloth);
+    info.vertex = "rope.vert";
+    info.fragment = "rope.frag";
+    result = result == MOTE_OK ? pipeline_create_graphics(renderer, &info, &pass->ropes) : result;
     pass->samples = result == MOTE_OK ? samples : 0;
     return result;
 }
@@ -35,7 +39,7 @@ static void draw(MoteRenderer *renderer, const FabricPass *pass, VkCommandBuffer
                  uint32_t vertices, uint32_t instances)
 {
     const FabricPush push = {part};
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->pipeline, &push, sizeof push);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_GRAPHICS, pass->cloth, &push, sizeof push);
     vkCmdDraw(commands, vertices, instances, 0, 0);
 }
 
@@ -45,10 +49,10 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     const uint32_t triangles = renderer->frame.constants.cloth_triangle_count;
     const uint32_t samples = renderer->frame.scene_samples;
     const bool several = samples > 1;
-    if (triangles == 0 || renderer->frame.constants.has_bodies == 0) {
+    if ((triangles == 0 && renderer->ropes.draw_count == 0) || renderer->frame.constants.has_bodies == 0) {
         return MOTE_OK;
     }
-    const MoteResult result = make_pipeline(renderer, pass, samples);
+    const MoteResult result = make_pipelines(renderer, pass, samples);
     if (result != MOTE_OK) {
         return result;
     }
@@ -57,8 +61,11 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
         &(RenderTargets){.color = &renderer->images[several ? RESOURCE_material_samples : RESOURCE_color],
                          .color2 = &renderer->images[several ? RESOURCE_normal_samples : RESOURCE_scene_normals],
                          .depth = &renderer->images[several ? RESOURCE_depth_samples : RESOURCE_scene_depth]});
-    draw(renderer, pass, commands, FABRIC_FACES, 3 * triangles, 2);
-    draw(renderer, pass, commands, FABRIC_RIMS, 18 * triangles, 1);
+    if (triangles > 0) {
+        draw(renderer, pass, commands, FABRIC_FACES, 3 * triangles, 2);
+        draw(renderer, pass, commands, FABRIC_RIMS, 18 * triangles, 1);
+    }
+    ropes_draw(renderer, commands, pass->ropes, false);
     vkCmdEndRendering(commands);
     return MOTE_OK;
 }
