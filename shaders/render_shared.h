@@ -205,6 +205,8 @@ struct FrameConstants {
     ADDRESS(UintArray) handle_slots;      // member_count of them, and others
     ADDRESS(UintArray) member_clusters;   // the same
     ADDRESS(Vec4Array) cluster_rotations; // cluster_count of them
+    ADDRESS(UintArray) link_ends;         // link_count of them, two handles each
+    ADDRESS(Vec4Array) link_laws;         // x is the length at rest, m
     ADDRESS(UintArray) cloth_handles; // cloth_vertex_count of them, as MoteRenderView has them, as those that follow
     ADDRESS(UintArray) cloth_corners; // 3 a triangle
     ADDRESS(UintArray) cloth_of_triangles; // cloth_triangle_count of them
@@ -256,6 +258,7 @@ struct FrameConstants {
     uint member_count, cluster_count, has_mesh_count, group_count;
     uint cloth_vertex_count, cloth_triangle_count; // 0 where none is drawn
     uint fabric_count;
+    uint link_count;
 };
 SHARED_STRUCT(FrameConstants)
 

@@ -15,7 +15,7 @@ typedef uint32_t uint;
 // device, is a third of such short shaders.
 #define INVOCATION_ROWS 4
 
-// What a view shows at a pixel: of the particle in front up to SHOW_CLUSTER, of an image from SHOW_DEPTH on.
+// What a view shows at a pixel: of the particle in front up to SHOW_STRETCH, of an image from SHOW_DEPTH on.
 #define SHOW_PHASE        0u
 #define SHOW_DENSITY      1u
 #define SHOW_SPEED        2u
@@ -23,10 +23,11 @@ typedef uint32_t uint;
 #define SHOW_NEIGHBOURS   4u
 #define SHOW_CHANNEL      5u
 #define SHOW_CLUSTER      6u
-#define SHOW_DEPTH        7u
-#define SHOW_SMOOTH_DEPTH 8u
-#define SHOW_NORMALS      9u
-#define SHOW_THICKNESS    10u
+#define SHOW_STRETCH      7u
+#define SHOW_DEPTH        8u
+#define SHOW_SMOOTH_DEPTH 9u
+#define SHOW_NORMALS      10u
+#define SHOW_THICKNESS    11u
 
 #define MAP_NONE       0u
 #define MAP_SEQUENTIAL 1u // dark violet, blue, teal, green, yellow

@@ -73,6 +73,8 @@ typedef struct MoteArray {
     X(handle_slots) /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */        \
     X(member_clusters)    /* uint a member: the cluster whose rotation it follows */                                   \
     X(cluster_rotations)  /* vec4 a cluster: unit quaternion x, y, z, w */                                             \
+    X(link_ends)          /* 2 uints a spring, links of cloth among them: handles as in `handles` */                   \
+    X(link_laws)          /* vec4 a spring: its length at rest (m), and what the solver knows besides */               \
     X(cloth_handles)      /* uint a vertex of cloth: a handle as in `handles` */                                       \
     X(cloth_corners)      /* uint, 3 a triangle of cloth: its vertices, or MOTE_NONE where there is no triangle */     \
     X(cloth_of_triangles) /* uint a triangle: index of its cloth */                                                    \
@@ -98,6 +100,7 @@ typedef struct MoteRenderView {
     uint32_t member_count;           // of bodies, in a table whose rows do not change when particles are sorted
     uint32_t cluster_count;          // of bodies
     uint32_t cloth_count, cloth_vertex_count, cloth_triangle_count;
+    uint32_t link_count;    // springs
     MoteTimeline *timeline; // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
 #define MOTE_RENDER_ARRAY(name) MoteArray name;
     MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)

@@ -2,6 +2,7 @@
 // Cloth against closed forms: which pixels a sheet covers, how far away and turned how it is there, what of the sun's
 // and the sky's light it sends back and lets through, and what happens where triangles are gone.
 #include "cloth_fixture.h"
+#include "golden_fixture.h"
 
 enum { COLUMNS = 9, ROWS = 6 };
 static const float SHEET_WIDTH = 1.0f, SHEET_HEIGHT = 0.625f;
@@ -418,6 +419,56 @@ static void test_views_and_looks(void **state)
     end_sheet(&sheet);
 }
 
+// A wavy cloth with a hole on a line, in the light of a clear sky, from behind its lit side: as in tests/golden.
+static void test_golden_picture(void **state)
+{
+    MoteRenderer *renderer = *state;
+    enum { WIDE = 61, HIGH = 41, PICTURE_WIDTH = 320, PICTURE_HEIGHT = 180 };
+    Sheet sheet = make_sheet(WIDE, HIGH, 1.5f, 1.0f);
+    for (uint32_t v = 0; v < sheet.count; v++) {
+        const double u = (double)(v % WIDE) / (WIDE - 1), down = (double)(v / WIDE) / (HIGH - 1);
+        const double fold = (0.02 + 0.08 * down) * sin(14.0 * u + 2.0 * down);
+        sheet_move(&sheet, v, (MoteVec3){(float)(1.4 * u - 0.7), (float)(1.15 - down), (float)fold});
+    }
+    for (uint32_t k = 0; k < 9 * 6; k++) {
+        sheet.corners[6 * (15 * (WIDE - 1) + 20) + k % 18 + k / 18 * 6 * (WIDE - 1)] = MOTE_NONE;
+    }
+    sheet_changed(&sheet);
+    MoteRenderCloth cloth = mote_default_render_cloth();
+    cloth.back_color = (MoteVec3){0.1f, 0.2f, 0.5f};
+    cloth.pattern = MOTE_PATTERN_STRIPES;
+    cloth.uv_size[0] = 1.5f;
+    cloth.weave = 0.02f;
+    MoteParticleHandle nodes[WIDE];
+    for (uint32_t v = 0; v < WIDE; v++) {
+        nodes[v] = (MoteParticleHandle){sheet.handles[v] + 1};
+    }
+    MoteRenderRope rope = mote_default_render_rope();
+    rope.node_count = WIDE;
+    rope.radius = 0.02f;
+    rope.length = 1.5f;
+    MoteRenderScene scene = mote_default_render_scene();
+    scene.camera.position = (MoteVec3){0.7f, 1.1f, -1.9f};
+    scene.camera.target = (MoteVec3){0.05f, 0.6f, 0};
+    scene.cloths = &cloth;
+    scene.cloth_count = 1;
+    scene.ropes = &rope;
+    scene.rope_count = 1;
+    scene.rope_nodes = nodes;
+    scene.rope_node_count = WIDE;
+    bool right = true;
+    for (int k = 0; k < 2; k++) {
+        scene.camera.position.z = k == 0 ? -1.9f : 1.9f;
+        MUST(mote_renderer_draw_arrays(renderer, &sheet.view, NULL, &scene,
+                                       &(MotePicture){.width = PICTURE_WIDTH, .height = PICTURE_HEIGHT, .samples = 1}));
+        Image image = read_image(renderer, PICTURE_WIDTH, PICTURE_HEIGHT);
+        right = looks_right(&image, k == 0 ? "cloth_back" : "cloth_front") && right;
+        image_destroy(&image);
+    }
+    assert_true(right);
+    end_sheet(&sheet);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,7 +476,7 @@ int main(void)
         cmocka_unit_test(test_light),           cmocka_unit_test(test_sheen),
         cmocka_unit_test(test_patterns),        cmocka_unit_test(test_shadow),
         cmocka_unit_test(test_borders),         cmocka_unit_test(test_gone_triangles),
-        cmocka_unit_test(test_views_and_looks),
+        cmocka_unit_test(test_views_and_looks), cmocka_unit_test(test_golden_picture),
     };
     return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

@@ -209,6 +209,37 @@ static void test_gone_node(void **state)
     end_chain(&chain);
 }
 
+// Of each particle the link that is stretched most; of those that are shorter than at rest, 0.
+static void test_stretch_view(void **state)
+{
+    MoteRenderer *renderer = *state;
+    enum { NODES = 5, LINKS = 4 };
+    Chain chain = straight_chain(NODES, 0.05f);
+    const float rests[LINKS] = {0.25f / 1.08f, 0.25f / 1.02f, 0.25f / 0.9f, 0.25f / 0.5f}; // nodes are 0.25 m apart
+    MoteRenderView *view = &chain.points.view;
+    view->link_count = LINKS;
+    view->link_ends = sheet_array(&chain.points, 2 * LINKS * sizeof(uint32_t));
+    view->link_laws = sheet_array(&chain.points, 4 * LINKS * sizeof(float));
+    uint32_t *ends = sheet_data(view->link_ends);
+    float *laws = sheet_data(view->link_laws);
+    for (uint32_t i = 0; i < LINKS; i++) {
+        ends[2 * i] = chain.points.handles[i];
+        ends[2 * i + 1] = chain.points.handles[i + 1];
+        laws[4 * i] = rests[i];
+    }
+    chain.scene.liquid.visible = true;
+    MUST(mote_renderer_draw_arrays(renderer, view, NULL, &chain.scene,
+                                   &(MotePicture){.width = WIDTH, .height = HEIGHT, .samples = 1, .view = "stretch"}));
+    const SimplePass *pass = renderer->states[PASS_stretch];
+    float *stretch = read_buffer(renderer, &pass->buffer, NODES * sizeof *stretch);
+    const double wanted[NODES] = {0.08, 0.08, 0.02, 0.0, 0.0};
+    for (uint32_t v = 0; v < NODES; v++) {
+        assert_true(fabs(stretch[sheet_slot(&chain.points, v)] - wanted[v]) < 1e-5);
+    }
+    free(stretch);
+    end_chain(&chain);
+}
+
 static void expect_error(MoteRenderer *renderer, const Chain *chain, const char *words)
 {
     const MotePicture picture = {.width = WIDTH, .height = HEIGHT, .samples = 1};
@@ -244,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_straight_rope), cmocka_unit_test(test_frames_on_a_circle),
         cmocka_unit_test(test_long_rope),     cmocka_unit_test(test_strands),
         cmocka_unit_test(test_gone_node),     cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_stretch_view),
     };
     return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

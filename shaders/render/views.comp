@@ -65,6 +65,9 @@ vec3 particle_color(uint i)
         }
         return member < frame.member_count ? color_of_id(frame.member_clusters.at[member]) : vec3(0.25);
     }
+    if (pass.show == SHOW_STRETCH) {
+        return color_of_value(frame.link_count > 0u ? uintBitsToFloat(frame.stretch.at[i]) : 0.0);
+    }
     return material_of(frame.phases.at[i]).color.rgb;
 }
 

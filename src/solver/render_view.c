@@ -228,6 +228,7 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     out->member_count = view->member_count;
     out->cluster_count = view->cluster_count;
     out->cloth_count = view->cloth_count;
+    out->link_count = view->link_count;
     out->cloth_vertex_count = view->cloth_vertex_count;
     out->cloth_triangle_count = view->cloth_triangle_count;
     list_arrays(world, out);

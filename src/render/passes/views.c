@@ -23,6 +23,7 @@ static const ViewRow view_rows[VIEW_COUNT] = {
     [VIEW_id] = {SHOW_ID, MAP_NONE, "particles, coloured by id"},
     [VIEW_neighbours] = {SHOW_NEIGHBOURS, MAP_SEQUENTIAL, "neighbours"},
     [VIEW_clusters] = {SHOW_CLUSTER, MAP_NONE, "members of bodies, coloured by cluster"},
+    [VIEW_stretch] = {SHOW_STRETCH, MAP_SEQUENTIAL, "largest stretch of links (%)"},
     [VIEW_channel] = {SHOW_CHANNEL, MAP_SEQUENTIAL, "channel"},
     [VIEW_ellipsoids] = {SHOW_PHASE, MAP_NONE, "ellipsoids, coloured by phase"},
     [VIEW_depth] = {SHOW_DEPTH, MAP_SEQUENTIAL, "depth before smoothing (m)"},
@@ -120,6 +121,9 @@ static MoteResult choose_range(const Frame *frame, ViewsConstants *constants)
     case VIEW_density:
         range = (Range){-0.1f, 0.1f};
         break;
+    case VIEW_stretch:
+        range = (Range){0.0f, 0.1f};
+        break;
     case VIEW_speed:
         result = measure_particles(frame, &frame->solver.velocities, 4, &range);
         range = (Range){0.0f, nice_ceiling(range.highest)};
@@ -163,7 +167,7 @@ Legend view_legend(const MoteRenderer *renderer)
     const FrameConstants *c = &frame->constants;
     const ViewsConstants *shown = &((const ViewsPass *)renderer->states[PASS_views])->constants;
     Legend legend = {.map = row->map, .lowest = shown->lowest, .highest = shown->highest};
-    if (frame->view == VIEW_density) {
+    if (frame->view == VIEW_density || frame->view == VIEW_stretch) {
         legend.lowest *= 100.0f;
         legend.highest *= 100.0f;
     }
