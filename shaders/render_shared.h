@@ -157,11 +157,11 @@ struct Fabric {
     vec4 pattern_color; // rgb of every other stripe; w is how wide they are, m
     vec2 uv_size;       // m that a unit of u and of v is
     float sheen;
-    float weave;     // m between threads; 0: none are seen
-    float thickness; // m; of a rope its radius
-    uint pattern;    // FABRIC_
-    uint look;       // MoteClothLook
-    uint unused;
+    float weave;      // m between threads; 0: none are seen
+    float thickness;  // m; of a rope its radius
+    uint pattern;     // FABRIC_
+    uint look;        // MoteClothLook
+    float absorption; // of a translucent one
 };
 
 #define FABRIC_PLAIN       0u // MoteClothPattern

@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 # What a pass's shader can do and its specialisation constants leave out.
-NOT_RUN = {("classify_grains", "grain_splats"), ("grains", "grain_map"), ("far_glass", "smooth_depth")}
+NOT_RUN = {("classify_grains", "grain_splats"), ("grains", "grain_map"), ("far_glass", "smooth_depth"),
+           ("far_skins", "smooth_depth")}
 
 
 def read_rows(source):

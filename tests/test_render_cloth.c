@@ -419,6 +419,42 @@ static void test_views_and_looks(void **state)
     end_sheet(&sheet);
 }
 
+// Before a white sky, seen from the front (drawn after the liquid) and from behind (before it): of colour c, the share
+// exp(-(1 - c) a / nv) of what is not mirrored comes through, a quarter of the rest is scattered, F of the sky is
+// mirrored.
+static void test_translucent(void **state)
+{
+    MoteRenderer *renderer = *state;
+    Sheet sheet = small_sheet();
+    MoteRenderCloth cloth = plain_cloth();
+    cloth.look = MOTE_CLOTH_TRANSLUCENT;
+    cloth.color = (MoteVec3){0.9f, 0.2f, 0.3f};
+    cloth.back_color = (MoteVec3){0.3f, 0.6f, 1.0f};
+    cloth.absorption = 1.2f;
+    for (int k = 0; k < 4; k++) {
+        const double angle = k / 2 == 0 ? 0.0 : 1.0;
+        const MoteVec3 eye = {(float)(1.5 * sin(angle)), 0, (float)(k % 2 == 0 ? 1.5 * cos(angle) : -1.5 * cos(angle))};
+        MoteRenderScene scene = dark_scene(eye, &cloth);
+        scene.sky.sun_elevation = 60.0f; // its disc is not behind the sheet
+        scene.sky.sun_brightness = 0.0f;
+        scene.sky.color = (MoteVec3){1, 1, 1};
+        scene.sky.brightness = 1.0f;
+        float *colors = draw_sheet(renderer, &sheet, &scene, "color");
+        const double nv = cos(angle), mirrored = 0.04 + 0.96 * pow(1.0 - nv, 5.0);
+        const MoteVec3 dye = k % 2 == 0 ? cloth.color : cloth.back_color;
+        const double dyes[3] = {dye.x, dye.y, dye.z};
+        double wanted[3];
+        for (int c = 0; c < 3; c++) {
+            const double through = exp(-(1.0 - dyes[c]) * 1.2 / nv);
+            wanted[c] = (1.0 - mirrored) * (through + 0.25 * (1.0 - through) * dyes[c]) + mirrored;
+        }
+        expect_color(middle_of(colors), (MoteVec3){(float)wanted[0], (float)wanted[1], (float)wanted[2]}, 1.0);
+        assert_true(fabsf(at(colors, 2, 2)[0] - 1.0f) < 0.003f); // beside it
+        free(colors);
+    }
+    end_sheet(&sheet);
+}
+
 // A wavy cloth with a hole on a line, in the light of a clear sky, from behind its lit side: as in tests/golden.
 static void test_golden_picture(void **state)
 {
@@ -477,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_patterns),        cmocka_unit_test(test_shadow),
         cmocka_unit_test(test_borders),         cmocka_unit_test(test_gone_triangles),
         cmocka_unit_test(test_views_and_looks), cmocka_unit_test(test_golden_picture),
+        cmocka_unit_test(test_translucent),
     };
     return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

@@ -66,6 +66,11 @@ static VkPipelineColorBlendAttachmentState blend_state(Blending blending)
         .colorWriteMask =
             VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT | VK_COLOR_COMPONENT_A_BIT,
     };
+    if (blending == BLEND_MULTIPLY) {
+        state.srcColorBlendFactor = VK_BLEND_FACTOR_ZERO;
+        state.dstColorBlendFactor = VK_BLEND_FACTOR_SRC_COLOR;
+        state.srcAlphaBlendFactor = VK_BLEND_FACTOR_ZERO;
+    }
     return state;
 }
 

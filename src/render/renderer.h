@@ -66,6 +66,7 @@ struct Frame {
     bool liquid;            // the surface passes run
     bool spheres;           // particles are drawn as spheres of half a spacing, not as the liquid's ellipsoids
     bool grains;            // solid particles are drawn as spheres of the scene
+    bool skins;             // some cloth is translucent
     bool needs_index;       // the index of the nearest particle at each pixel is needed
     float solid_reach;      // m, how far solids go beyond the centres of particles
     uint32_t sample;        // that is being drawn, of picture->samples
@@ -142,7 +143,8 @@ typedef struct Pass {
 MoteResult pipeline_create_compute(MoteRenderer *renderer, const char *shader, const uint32_t *values,
                                    uint32_t value_count, VkPipeline *out);
 
-typedef enum Blending { BLEND_NONE, BLEND_ADD, BLEND_OVER } Blending; // OVER: source is premultiplied by its alpha
+// OVER: source is premultiplied by its alpha. MULTIPLY: what is there times the source, and its alpha stays.
+typedef enum Blending { BLEND_NONE, BLEND_ADD, BLEND_OVER, BLEND_MULTIPLY } Blending;
 
 // Formats VK_FORMAT_UNDEFINED are attachments that are not there. Depth is reversed: nearer is greater.
 typedef struct GraphicsPipeline {

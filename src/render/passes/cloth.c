@@ -49,7 +49,8 @@ static Fabric fabric_of(const MoteRenderCloth *cloth, float contact_distance)
                     .weave = cloth->weave,
                     .thickness = cloth->thickness * contact_distance,
                     .pattern = cloth->pattern,
-                    .look = cloth->look};
+                    .look = cloth->look,
+                    .absorption = cloth->absorption};
 }
 
 static Fabric fabric_of_rope(const MoteRenderRope *rope, float contact_distance)
@@ -77,6 +78,7 @@ static MoteResult prepare(MoteRenderer *renderer, void *state)
         const MoteRenderCloth look = look_of(frame->scene, i);
         const float half = look.thickness * solver->solid_radius;
         c->has_bodies |= look.look == MOTE_CLOTH_WOVEN;
+        frame->skins = frame->skins || look.look == MOTE_CLOTH_TRANSLUCENT;
         frame->solid_reach = half > frame->solid_reach ? half : frame->solid_reach;
     }
     frame->solid_reach = solver->solid_radius > frame->solid_reach ? solver->solid_radius : frame->solid_reach;
