@@ -47,6 +47,7 @@ static inline double reference_spiky_slope(const MoteSettings *settings, double 
 typedef struct ReferenceRest {
     double number_density;
     double squared_gradients; // of the density over rest density
+    double stiffening;        // of reference_stiffening, where it is needed
 } ReferenceRest;
 
 static inline ReferenceRest reference_rest(const MoteSettings *settings)
@@ -65,6 +66,52 @@ static inline ReferenceRest reference_rest(const MoteSettings *settings)
     rest.number_density *= (double)settings->rest_density_scale;
     rest.squared_gradients /= rest.number_density * rest.number_density;
     return rest;
+}
+
+// What one iteration with the denominator of UPP eq. 5 takes of the density error of a wave, over that error: the
+// response of particle 0 to errors cos(k.x) of all particles of an endless lattice, term by term. `wave` is in radians
+// per spacing.
+static inline double reference_response(const MoteSettings *settings, const double wave[3])
+{
+    const ReferenceRest rest = reference_rest(settings);
+    const double d = settings->spacing, h = reference_smoothing_radius(settings);
+    const int reach = 1 + (int)settings->smoothing_radius_ratio, depth = settings->dimensions == 2 ? 0 : reach;
+    double moved = 0.0; // change of the density of particle 0 by the particles around it, which move by eq. 14
+    for (int n = 0; n < 3; n++) {
+        double density_slope = 0.0, correction = 0.0; // along axis n, times the sine of the wave
+        for (int i = -reach; i <= reach; i++) {
+            for (int j = -reach; j <= reach; j++) {
+                for (int k = -depth; k <= depth; k++) {
+                    const double at[3] = {i, j, k}, r = d * sqrt((double)(i * i + j * j + k * k));
+                    if (r > 0.0 && r < h) {
+                        const double sine = sin(wave[0] * i + wave[1] * j + wave[2] * k) * at[n] * d / r;
+                        const double inside = h * h - r * r;
+                        density_slope -= 6.0 * r / inside * reference_poly6(settings, r) * sine;
+                        correction += reference_spiky_slope(settings, r) * sine;
+                    }
+                }
+            }
+        }
+        moved += density_slope * correction;
+    }
+    return moved / (rest.number_density * rest.number_density * rest.squared_gradients);
+}
+
+// In the unilateral mode no wave on the lattice may be corrected by more than twice its error: what the denominator of
+// UPP eq. 5 is multiplied by. Waves are those of a lattice of 16 particles along each axis.
+static inline double reference_stiffening(const MoteSettings *settings)
+{
+    const double pi = acos(-1.0);
+    double largest = 2.0;
+    for (int i = 0; i <= 8; i++) {
+        for (int j = 0; j <= 8; j++) {
+            for (int k = 0; k <= (settings->dimensions == 2 ? 0 : 8); k++) {
+                const double wave[3] = {i * pi / 8.0, j * pi / 8.0, k * pi / 8.0};
+                largest = fmax(largest, reference_response(settings, wave));
+            }
+        }
+    }
+    return 0.5 * largest;
 }
 
 // The offset from particle j to particle i; returns its length.
@@ -130,12 +177,13 @@ static inline double reference_lightest(const ReferenceLiquid *liquid, uint32_t 
     return lightest;
 }
 
-// The denominator of PBF eq. 11 with its epsilon; in the unilateral mode the rest lattice's (UPP section 7.1.1).
+// The denominator of PBF eq. 11 with its epsilon; in the unilateral mode the rest lattice's (UPP section 7.1.1),
+// as large as keeps iterations stable.
 static inline double reference_denominator(const ReferenceLiquid *liquid, const ReferenceRest *rest, uint32_t i)
 {
     const double at_rest = rest->squared_gradients * reference_lightest(liquid, i);
     if (liquid->settings.density_mode == MOTE_DENSITY_UNILATERAL) {
-        return at_rest;
+        return at_rest * rest->stiffening;
     }
     double own[3] = {0.0, 0.0, 0.0}, sum = (double)liquid->settings.relaxation * at_rest;
     for (uint32_t j = 0; j < liquid->count; j++) {
@@ -168,7 +216,8 @@ static inline double reference_artificial_pressure(const ReferenceLiquid *liquid
 static inline void reference_corrections(ReferenceLiquid *liquid, double corrections[][3])
 {
     const MoteSettings *s = &liquid->settings;
-    const ReferenceRest rest = reference_rest(s);
+    ReferenceRest rest = reference_rest(s);
+    rest.stiffening = s->density_mode == MOTE_DENSITY_UNILATERAL ? reference_stiffening(s) : 1.0;
     double lambda[REFERENCE_LIMIT];
     reference_measure_density(liquid);
     const double tension = s->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0 : (double)s->max_tension;

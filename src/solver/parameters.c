@@ -54,7 +54,10 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->density_scale = (float)(rest->poly6_norm / rest->number_density);
     view->gradient_scale = (float)(rest->spiky_norm / rest->number_density);
     view->relaxation = (float)(settings->relaxation * denominator);
-    view->rest_lambda = (float)(1.0 / denominator);
+    // A Jacobi iteration must not correct more than twice the error of any wave on the lattice. What it corrects above
+    // that grows from iteration to iteration, and as a unilateral constraint does not pull back, a block that falls on
+    // a floor would bounce off with more energy than it had.
+    view->rest_lambda = (float)(1.0 / (denominator * fmax(0.5 * rest->overcorrection, 1.0)));
     view->spacing = settings->spacing;
     view->boundary_weight = settings->boundary_density_weight;
     // Two particles see each other's images while their gaps add up to less than h - spacing. A particle in the outer

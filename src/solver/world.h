@@ -42,6 +42,7 @@ typedef struct RestState {
     double number_density;         // sum of Poly6 over the lattice, 1/m^3 (1/m^2 in 2D)
     double squared_gradients;      // sum of squared Spiky gradients over the lattice over number_density^2, 1/m^2
     double poly6_norm, spiky_norm; // of the smoothing kernels, spiky_norm negative
+    double overcorrection;         // in the unilateral mode: the largest of all waves on the lattice, else 1
 } RestState;
 
 // The bounding radius (m) of colliders without bounds, such as containers; its square is a float, too.
