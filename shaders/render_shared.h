@@ -157,7 +157,7 @@ struct Fabric {
     vec4 pattern_color; // rgb of every other stripe; w is how wide they are, m
     vec2 uv_size;       // m that a unit of u and of v is
     float sheen;
-    float weave;      // m between threads; 0: none are seen
+    float weave;      // m between threads; 0: none are seen; of a rope 1: it has strands
     float thickness;  // m; of a rope its radius
     uint pattern;     // FABRIC_
     uint look;        // MoteClothLook

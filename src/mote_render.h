@@ -262,6 +262,7 @@ typedef struct MoteRenderRope {
     uint32_t first_node, node_count; // of MoteRenderScene.rope_nodes; at least 2
     float radius;                    // m; 0: half the distance that contacts keep
     float length;                    // m, at rest, which its strands follow
+    bool smooth;                     // no strands
     MoteVec3 color;
     float roughness, sheen; // as a cloth's
 } MoteRenderRope;

@@ -29,12 +29,12 @@ void main()
     const float lay = 6.2831853 / (LAY * max(look.thickness, 1e-6));
     const vec2 wave = 0.5 * STRANDS * vec2(1.0, -lay); // of a strand's argument, by place
     const float strand = dot(wave, place), width = abs(dot(wave, by_x)) + abs(dot(wave, by_y));
-    const vec2 strands = ridges(strand, width);
+    const vec2 strands = look.weave * ridges(strand, width);
     n = bumped(n, along_x, along_y, RELIEF * look.thickness * strands.x * vec2(dot(wave, by_x), dot(wave, by_y)));
     const vec2 yarn_wave = YARNS * STRANDS * vec2(1.0, 0.6 * lay);
     const float yarn_width = abs(dot(yarn_wave, by_x)) + abs(dot(yarn_wave, by_y));
     const float yarn = wave_left(1.0, yarn_width) * cos(dot(yarn_wave, place));
-    const vec3 dye = look.color.rgb * (1.0 + CREASES * (strands.y - 0.63661977)) * (1.0 + 0.15 * yarn);
+    const vec3 dye = look.color.rgb * (1.0 + CREASES * (strands.y - look.weave * 0.63661977)) * (1.0 + look.weave * 0.15 * yarn);
     color = vec4(clamp(dye, 0.0, 1.0), fabric_mark(fabric));
     normal_depth = vec4(n, frame.near_plane / gl_FragCoord.z);
 }

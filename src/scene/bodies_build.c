@@ -27,8 +27,22 @@ void scene_bodies_free(SceneBodies *bodies)
     free(bodies->models);
     free(bodies->element_models);
     free(bodies->copies);
-    free(bodies->spring_nodes);
+    free(bodies->rope_nodes);
+    free(bodies->rod_sizes);
     *bodies = (SceneBodies){0};
+}
+
+MoteResult scene_bodies_add_nodes(SceneBodies *bodies, const MoteParticleHandle *nodes, uint32_t count)
+{
+    const size_t total = (size_t)bodies->rope_node_count + count;
+    MoteParticleHandle *grown = realloc(bodies->rope_nodes, total * sizeof *grown + 1);
+    if (grown == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "no memory for %zu nodes of ropes", total);
+    }
+    memcpy(grown + bodies->rope_node_count, nodes, count * sizeof *nodes);
+    bodies->rope_nodes = grown;
+    bodies->rope_node_count = (uint32_t)total;
+    return MOTE_OK;
 }
 
 // ---- Models ----

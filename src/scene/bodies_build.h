@@ -34,9 +34,13 @@ typedef struct SceneBodies {
     uint32_t *element_models; // a body of the scene
     BodyCopy *copies;         // in the world's order
     uint32_t copy_count;
-    MoteParticleHandle *spring_nodes; // along each spring of the scene: one more than it has segments
+    MoteParticleHandle *rope_nodes; // along each rod of the scene, then along each spring: one more than it has segments
+    uint32_t rope_node_count;
+    uint32_t *rod_sizes; // nodes a rod
 } SceneBodies;
 
 void scene_bodies_free(SceneBodies *bodies);
+// Appends to rope_nodes.
+MoteResult scene_bodies_add_nodes(SceneBodies *bodies, const MoteParticleHandle *nodes, uint32_t count);
 
 #endif

@@ -2,6 +2,7 @@
 // look.c - fills MoteRenderScene: the table's defaults, and the look of a simulation at its present time.
 #include "base/error.h"
 #include "base/nearest.h"
+#include "base/vec.h"
 #include "scene/build.h"
 #include "scene/keys.h"
 #include "scene/simulation.h"
@@ -180,12 +181,38 @@ static MoteRenderRope rope_look(const SceneSpring *spring, const SceneValues *va
     return rope;
 }
 
-// Into the look; the number of nodes that all springs have together.
-static uint32_t make_ropes(SimulationLook *look)
+// A rod that is laid from strands bends easily; one that does not is smooth.
+static MoteRenderRope rod_look(const SceneRod *rod, const SceneValues *values, uint32_t first_node, uint32_t count)
+{
+    const SceneMaterial *material = scene_material(values, rod->material);
+    MoteRenderRope rope = mote_default_render_rope();
+    rope.first_node = first_node;
+    rope.node_count = count;
+    rope.radius = rod->radius;
+    rope.length = 0.0f;
+    for (uint32_t i = 1; i < rod->points->count; i++) {
+        rope.length += vec3_length(vec3_sub(rod->points->at[i], rod->points->at[i - 1]));
+    }
+    rope.smooth = rod->bend_scale > 0.1f;
+    rope.sheen = rope.smooth ? 0.0f : rope.sheen;
+    rope.color = material->color;
+    rope.roughness = material->roughness;
+    return rope;
+}
+
+// Into the look: rods, then springs, as their nodes stand.
+static void make_ropes(SimulationLook *look, const SceneBodies *bodies)
 {
     const SceneValues *values = &look->values;
     uint32_t nodes = 0;
     look->rope_count = 0;
+    for (uint32_t i = 0; i < SCENE_COUNT(values, rod); i++) {
+        const SceneRod *rod = SCENE_AT(values, rod, i);
+        if (rod->look == SCENE_ROD_TUBE) {
+            look->ropes[look->rope_count++] = rod_look(rod, values, nodes, bodies->rod_sizes[i]);
+        }
+        nodes += bodies->rod_sizes[i];
+    }
     for (uint32_t i = 0; i < SCENE_COUNT(values, spring); i++) {
         const SceneSpring *spring = SCENE_AT(values, spring, i);
         if (is_rope(spring)) {
@@ -193,7 +220,6 @@ static uint32_t make_ropes(SimulationLook *look)
         }
         nodes += spring->segments + 1;
     }
-    return nodes;
 }
 
 // ---- The defaults ----
@@ -241,7 +267,8 @@ static MoteResult allocate(SimulationLook *look, const MoteScene *scene)
     look->colliders = calloc(colliders + 1u, sizeof *look->colliders);
     look->states = calloc(colliders + 1u, sizeof *look->states);
     look->cloths = calloc(SCENE_COUNT(&scene->values, cloth) + 1u, sizeof *look->cloths);
-    look->ropes = calloc(SCENE_COUNT(&scene->values, spring) + 1u, sizeof *look->ropes);
+    look->ropes =
+        calloc(SCENE_COUNT(&scene->values, rod) + SCENE_COUNT(&scene->values, spring) + 1u, sizeof *look->ropes);
     if (look->materials == NULL || look->colliders == NULL || look->states == NULL || look->cloths == NULL ||
         look->ropes == NULL) {
         simulation_look_free(look);
@@ -324,7 +351,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
     for (uint32_t i = 0; i < SCENE_COUNT(values, cloth); i++) {
         look->cloths[i] = cloth_look(SCENE_AT(values, cloth, i), values);
     }
-    const uint32_t rope_nodes = make_ropes(look);
+    make_ropes(look, &simulation->bodies);
     *out = (MoteRenderScene){
         .camera = camera_look(chosen, time),
         .liquid = *SCENE_AT(values, liquid, 0),
@@ -345,8 +372,8 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .cloth_count = SCENE_COUNT(values, cloth),
         .ropes = look->ropes,
         .rope_count = look->rope_count,
-        .rope_nodes = simulation->bodies.spring_nodes,
-        .rope_node_count = rope_nodes,
+        .rope_nodes = simulation->bodies.rope_nodes,
+        .rope_node_count = simulation->bodies.rope_node_count,
     };
     return MOTE_OK;
 }

@@ -190,6 +190,10 @@ static MoteResult add_rod(const SceneStart *start, uint32_t element)
     result = result == MOTE_OK ? mote_world_make_handles(start->world, ids, rod.node_count, handles) : result;
     rod.nodes = handles;
     result = result == MOTE_OK ? mote_world_add_rod(start->world, &rod, NULL) : result;
+    result = result == MOTE_OK ? scene_bodies_add_nodes(start->bodies, handles, rod.node_count) : result;
+    if (result == MOTE_OK) {
+        start->bodies->rod_sizes[element] = rod.node_count;
+    }
     free(places);
     free(ids);
     free(handles);
@@ -199,6 +203,10 @@ static MoteResult add_rod(const SceneStart *start, uint32_t element)
 MoteResult scene_build_rod(SceneStart *start)
 {
     const uint32_t count = SCENE_COUNT(&start->scene->values, rod);
+    start->bodies->rod_sizes = calloc(count + (size_t)1, sizeof *start->bodies->rod_sizes);
+    if (start->bodies->rod_sizes == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %u rods", start->scene->path, count);
+    }
     for (uint32_t i = 0; i < count; i++) {
         const MoteResult result = add_rod(start, i);
         if (result != MOTE_OK) {

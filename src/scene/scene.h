@@ -61,6 +61,7 @@ typedef enum SceneGrainShape {
 typedef enum ScenePacking { SCENE_PACKING_CUBIC, SCENE_PACKING_DENSE } ScenePacking;
 typedef enum SceneSequenceEnd { SCENE_SEQUENCE_HOLDS, SCENE_SEQUENCE_LOOPS } SceneSequenceEnd;
 typedef enum SceneUv { SCENE_UV_MESH, SCENE_UV_ABOVE } SceneUv;
+typedef enum SceneRodLook { SCENE_ROD_TUBE, SCENE_ROD_PARTICLES } SceneRodLook;
 typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;
 typedef enum SceneEmitterKind { SCENE_EMITS_LIQUID, SCENE_EMITS_GRAINS } SceneEmitterKind;
 typedef enum SceneAffects {

@@ -191,8 +191,9 @@ static MoteResult keep_nodes(SpringYard *yard, const MoteParticleHandle *handles
             nodes[count++] = handles[2 * (size_t)spring++ + 1];
         }
     }
-    yard->start->bodies->spring_nodes = nodes;
-    return MOTE_OK;
+    const MoteResult result = scene_bodies_add_nodes(yard->start->bodies, nodes, count);
+    free(nodes);
+    return result;
 }
 
 static MoteResult hand_over(SpringYard *yard)

@@ -58,6 +58,7 @@ static Fabric fabric_of_rope(const MoteRenderRope *rope, float contact_distance)
     return (Fabric){.color = color_and(rope->color, rope->roughness),
                     .back_color = color_and(rope->color, 0.0f),
                     .sheen = rope->sheen,
+                    .weave = rope->smooth ? 0.0f : 1.0f,
                     .thickness = rope->radius > 0.0f ? rope->radius : 0.5f * contact_distance};
 }
 
