@@ -113,8 +113,10 @@ typedef struct MoteSettings {
     float frame_rate;                  // Hz, frames a second
     uint32_t substeps;                 // solver steps a frame
     uint32_t iterations;               // constraint iterations a step
+    uint32_t small_steps;              // above 1: parts of a step that share its search, each with one iteration
+    float search_margin;               // of h, that the search reaches farther for small steps
     MoteLinkSolver link_solver;        // of springs and cloth, but for those that end at rigid bodies
-    float link_relaxation;             // omega of links; 0 is 1, or 0.35 for the improved Jacobi method
+    float link_relaxation;             // omega of links; 0 is 1, or 0.25 for the improved Jacobi method
     uint32_t stabilization_iterations; // passes that move penetrating particles out, without adding velocity
     MoteVec3 gravity;                  // m/s^2
 
@@ -666,7 +668,10 @@ typedef struct MoteStatistics {
     double bounds_min[3], bounds_max[3]; // m, bounding box of the particles
     double neighbours_mean;              // of the last step, or of the present positions before the first
     uint32_t neighbours_max;
-    uint64_t memory_bytes; // all solver buffers, capacity included
+    uint64_t memory_bytes;    // all solver buffers, capacity included
+    uint32_t links;           // springs that are not broken, those of cloth included
+    double link_stretch_mean; // of max(length / rest - 1, 0), over springs and the links of cloth along its edges
+    double link_stretch_max;
 } MoteStatistics;
 MOTE_API MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out);
 

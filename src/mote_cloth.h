@@ -26,6 +26,8 @@ typedef struct MoteCloth {
     float bend_compliance;          // likewise; INFINITY: no links against bending, and so for the others
     float damping;                  // N s/m, of a link that has a compliance
     float drag, lift; // coefficients of the air's forces on a triangle (MoteAir): a flat plate has about 1.2
+    uint32_t tethers; // 0 to 2: of a vertex, to the nearest pins; they keep it from going farther from them
+                      // than the links between are long at rest
 } MoteCloth;
 // Stiff against stretching, soft against bending; the vertices and triangles are still to be given.
 MOTE_API MoteCloth mote_default_cloth(void);
@@ -34,6 +36,7 @@ typedef struct MoteClothInfo {
     uint32_t vertices, triangles, edges;
     uint32_t first_spring; // of its links among the world's springs: those against stretching first, then the others
     uint32_t stretch_springs, shear_springs, bend_springs;
+    uint32_t tethers; // of all vertices
 } MoteClothInfo;
 
 // Cloths are numbered from 0 in the order of adding; *index (may be NULL) is the new one's. All of it is added or none.

@@ -135,6 +135,9 @@ static void compare_views(KernelId kernel, const SolverData *found, const Solver
     compare_vec4s("pushes", found->corrections, expected->corrections, found->corrections != NULL ? n : 0, h, 0.0);
     compare_vec4s("starts", found->contact_starts, expected->contact_starts, found->contact_starts != NULL ? n : 0, 0.0,
                   0.0);
+    if (found->link_count > 0) { // of particles of about a kilogram
+        compare_floats("multipliers", found->link_lambdas, expected->link_lambdas, found->link_count, 1, h);
+    }
     compare_floats("densities", found->densities, expected->densities, n, 1, density);
     // What a chunk gained is as exact as the energy that it is compared with.
     const uint32_t chunks =
@@ -292,7 +295,7 @@ static void watch_dam_break(const MoteSettings *settings)
     read_statistics(world); // launches measure_density
     for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
         const bool of_solids = kernel == KERNEL_ID_solve_pairs || kernel == KERNEL_ID_count_contacts ||
-                               kernel == KERNEL_ID_split_particle_masses;
+                               kernel == KERNEL_ID_split_particle_masses || kernel == KERNEL_ID_solve_coloured_links;
         if (cpu_avx2_kernels()[kernel] != NULL && watch.compared[kernel] == 0 && !of_solids) {
             fail_msg("the twin of %s was never launched", kernel_names[kernel]);
         }
@@ -495,6 +498,52 @@ static void watch_solids(const MoteSettings *settings, bool mixed, float adhesio
     mote_world_destroy(world);
 }
 
+// A net with pins, whose links are stiff, soft, damped or slack, and of which some have lost a particle.
+static void avx2_kernels_agree_on_links(void **state)
+{
+    (void)state;
+    if (without_avx2()) {
+        return;
+    }
+    enum { SIDE = 24, POINTS = SIDE * SIDE, LINKS = 4 * POINTS };
+    for (uint32_t small_steps = 0; small_steps <= 4; small_steps += 4) {
+        MoteSettings settings = mote_default_settings();
+        settings.spacing = 0.02f;
+        settings.small_steps = small_steps;
+        MoteWorld *world = make_watched_world(&settings);
+        uint32_t ids[POINTS];
+        MoteParticleHandle handles[POINTS];
+        static MoteSpring springs[LINKS];
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < POINTS; i++) {
+            const MoteVec3 at = {0.05f * (float)(i % SIDE), random_float(0.0f, 0.01f), 0.05f * (float)(i / SIDE)};
+            const MoteParticles one = {
+                .count = 1, .positions = &at, .mass = i % 50 == 0 ? 0.0f : random_float(0.5f, 2.0f)};
+            expect_ok(mote_world_add_particles(world, &one, &ids[i]));
+        }
+        expect_ok(mote_world_make_handles(world, ids, POINTS, handles));
+        for (uint32_t i = 0; i < 2 * POINTS; i++) {
+            const uint32_t a = i % POINTS, b = a + (i < POINTS ? 1 : SIDE);
+            if (b >= POINTS || (i < POINTS && b % SIDE == 0)) {
+                continue;
+            }
+            springs[count] = mote_default_spring();
+            springs[count].ends[0] = handles[a];
+            springs[count].ends[1] = handles[b];
+            springs[count].rest_length = 0.05f;
+            springs[count].stiffness = i % 3 == 0 ? 2000.0f : INFINITY;
+            springs[count].damping = i > POINTS && i % 90 == 0 ? 5.0f : 0.0f;
+            springs[count++].slack = i % 7 == 0;
+        }
+        expect_ok(mote_world_add_springs(world, springs, count, NULL));
+        run_steps(world, 5, 1.0f / 120.0f);
+        expect_ok(mote_world_remove_particles(world, ids + 100, 3));
+        run_steps(world, 5, 1.0f / 120.0f);
+        assert_true(watch.compared[KERNEL_ID_solve_coloured_links] > 0);
+        mote_world_destroy(world);
+    }
+}
+
 static void avx2_kernels_agree_on_solids(void **state)
 {
     (void)state;
@@ -604,6 +653,7 @@ int main(void)
         cmocka_unit_test(avx2_kernels_agree_with_few_neighbours),
         cmocka_unit_test(avx2_kernels_agree_on_odd_particles),
         cmocka_unit_test(avx2_kernels_agree_in_overfull_cells),
+        cmocka_unit_test(avx2_kernels_agree_on_links),
         cmocka_unit_test(avx2_kernels_agree_on_solids),
         cmocka_unit_test(backends_are_equal_to_the_bit),
         cmocka_unit_test(avx2_kernels_stay_near_the_portable_kernels),

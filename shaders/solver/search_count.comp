@@ -14,7 +14,7 @@
 // compared too.
 uint near_bits(vec3 position, uint from, uint end)
 {
-    const float reach = view.smoothing_radius_squared;
+    const float reach = view.search_radius_squared;
     uint bits = 0u;
     for (uint part = 0u; part < SEARCH_BITS && from + part < end; part += gl_SubgroupSize) {
         const vec3 mine = LOAD(predicted, min(from + part + gl_SubgroupInvocationID, end - 1u)).xyz;

@@ -17,7 +17,7 @@ uint compare_again(uint i, uint from, uint count)
     for (uint c = 0u; c < count; c++) {
         const uint j = from + c;
         const vec3 offset = v3_sub(position, LOAD(predicted, j).xyz);
-        if (v3_dot(offset, offset) < view.smoothing_radius_squared && j != i &&
+        if (v3_dot(offset, offset) < view.search_radius_squared && j != i &&
             (unlisted == NONE || (LOAD(phases, j) & PHASE_GROUP) != unlisted)) {
             bits |= 1u << c;
         }

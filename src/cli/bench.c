@@ -104,6 +104,13 @@ static json_t *times_as_json(const Times *times)
                      "spread", times->spread, "frames", (json_int_t)times->count);
 }
 
+static json_t *frame_times_as_json(const StepsResult *r)
+{
+    const double steps = r->steps_a_frame;
+    return json_pack("{s:f, s:f, s:f}", "mean", steps * r->all.mean, "median", steps * r->all.median, "min",
+                     steps * r->all.minimum);
+}
+
 static json_t *steps_as_json(const Settings *settings, const StepsResult *r)
 {
     json_t *stages = json_object();
@@ -118,14 +125,14 @@ static json_t *steps_as_json(const Settings *settings, const StepsResult *r)
     }
     return json_pack(
         "{s:s, s:s, s:i, s:I, s:I, s:I, s:o, s:{s:f, s:f, s:f, s:f, s:f, s:f}, s:o, s:o, s:f, s:f, s:f, s:f, s:f, "
-        "s:b, s:f}",
+        "s:b, s:f, s:o}",
         "scene", r->scene, "backend", r->backend, "threads", bench_threads(&settings->steps), "particles",
         (json_int_t)r->particles, "steps", (json_int_t)r->steps, "copies", (json_int_t)r->copies, "ms_per_step",
         times_as_json(&r->all), "quiet", "share", r->quiet_share, "mean", r->quiet.mean, "median", r->quiet.median,
         "best_pace", r->pace.minimum, "mean_pace", r->pace.mean, "limit", r->quiet_limit, "stages", stages, "kernels",
         kernels, "bytes_per_particle", r->bytes_per_particle, "neighbours", r->neighbours, "density_error_mean",
         r->density_error, "gflops", r->gflops, "gbytes_per_second", r->gbytes, "rates_at_most", r->at_most,
-        "host_waits_per_step", r->waits);
+        "host_waits_per_step", r->waits, "ms_per_frame", frame_times_as_json(r));
 }
 
 // `first` is what it was measured beside, or itself.

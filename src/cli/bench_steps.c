@@ -267,8 +267,10 @@ static MoteResult summarise(const BenchScene *scene, StepsResult *out)
 {
     MoteWorld *world = first_world(scene);
     const MoteSettings solver = mote_world_settings(world);
-    *out = (StepsResult){
-        .steps = scene->frame_count * solver.substeps, .iterations = solver.iterations, .copies = scene->copy_count};
+    *out = (StepsResult){.steps = scene->frame_count * solver.substeps,
+                         .iterations = solver.small_steps > 1 ? solver.small_steps : solver.iterations,
+                         .copies = scene->copy_count,
+                         .steps_a_frame = solver.substeps};
     snprintf(out->scene, sizeof out->scene, "%s", scene->path);
     snprintf(out->backend, sizeof out->backend, "%s", mote_world_backend(world));
     out->waits = (double)(mote_world_host_waits(world) - scene->waits_before) / out->steps;

@@ -43,7 +43,7 @@ typedef struct Stage {
 typedef struct StepsResult {
     char scene[512];
     char backend[32];
-    uint32_t particles, steps, iterations, copies;
+    uint32_t particles, steps, iterations, copies, steps_a_frame;
     Times all, quiet;   // ms a step; in frames that had the cores to themselves
     double quiet_share; // of the frames
     Times pace;         // ms of the loop that tells them

@@ -210,7 +210,7 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
     // "o" takes over each value's reference; "s" copies, and fails on text that is not UTF-8, as a path may be.
     json_t *path = json_string(report->scene_path);
     *out = json_pack("{s:o, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:[o, o, o], "
-                     "s:s, s:o, s:I}",                                                                //
+                     "s:s, s:o, s:I, s:I, s:o, s:o}",                                                 //
                      "scene", path != NULL ? path : json_string("(not UTF-8)"),                       //
                      "backend", mote_world_backend(world),                                            //
                      "interrupted", report->interrupted,                                              //
@@ -230,7 +230,10 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
                      "momentum", number(s.momentum[0]), number(s.momentum[1]), number(s.momentum[2]), //
                      "state_hash", hash_text,                                                         //
                      "warnings", list_warnings(simulation),                                           //
-                     "memory_bytes", (json_int_t)s.memory_bytes);
+                     "memory_bytes", (json_int_t)s.memory_bytes,                                      //
+                     "links", (json_int_t)s.links,                                                    //
+                     "link_stretch_mean", s.links > 0 ? number(s.link_stretch_mean) : json_null(),    //
+                     "link_stretch_max", s.links > 0 ? number(s.link_stretch_max) : json_null());
     return MOTE_OK;
 }
 

@@ -15,6 +15,7 @@ RangeFunction avx2_density_lambda, avx2_density_delta, avx2_measure_density;
 RangeFunction avx2_add_boundary_density, avx2_add_boundary_pressure;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
 RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
+RangeFunction avx2_solve_coloured_links;
 RangeFunction avx2_solve_pairs, avx2_count_contacts, avx2_split_particle_masses;
 RangeFunction avx2_watch_begin, avx2_watch_end;
 RangeFunction avx2_predict, avx2_assign_keys, avx2_update_velocity;

@@ -96,7 +96,7 @@ void avx2_assign_keys(const SolverData *view, uint begin, uint end)
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_assign_keys];
     const vec4 lower = view->bounds[0], upper = view->bounds[1];
     const float extent = max_f32(max_f32(upper.x - lower.x, upper.y - lower.y), upper.z - lower.z);
-    const float size = cell_size(view->smoothing_radius, extent);
+    const float size = cell_size(view->search_radius, extent);
     const __m256i removed = _mm256_set1_epi32((int)PHASE_REMOVED);
     const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     uint i = begin;
@@ -122,8 +122,10 @@ void avx2_assign_keys(const SolverData *view, uint begin, uint end)
 void avx2_update_velocity(const SolverData *view, uint begin, uint end)
 {
     RangeFunction *const kernel = cpu_kernels[KERNEL_ID_update_velocity];
-    const uint needed = LACKS_SOLIDS | LACKS_BOUNCES | LACKS_DYNAMICS;
-    const bool plain = (view->lacked_features & needed) == needed && view->gravity_warm_start <= 0.0f;
+    const uint needed = LACKS_BOUNCES | LACKS_DYNAMICS;
+    const bool solids = (view->lacked_features & LACKS_SOLIDS) == 0u; // which fall asleep in another way, or in bodies
+    const bool plain = (view->lacked_features & needed) == needed && view->gravity_warm_start <= 0.0f &&
+                       (!solids || (view->member_count == 0u && view->sleep_distance <= 0.0f));
     const __m256 rate = _mm256_set1_ps(1.0f / view->time_step), zero = _mm256_setzero_ps();
     const __m256 sleepy = _mm256_set1_ps(view->sleep_distance * view->sleep_distance);
     const vec4x8 up = {_mm256_set1_ps(view->up.x), _mm256_set1_ps(view->up.y), _mm256_set1_ps(view->up.z), zero};

@@ -72,11 +72,11 @@ static inline __m256 shorter(__m256 x, __m256 y, __m256 z, __m256 squared_limit)
 
 // Which of eight points some particle in the box may be near to. Rounding is monotonic: a point that is as far as the
 // smoothing radius from the box is so from each particle in it, to the bit.
-static inline uint near_box(const Box *box, vec4x8 p, __m256 smoothing_radius_squared)
+static inline uint near_box(const Box *box, vec4x8 p, __m256 search_radius_squared)
 {
     return (uint)_mm256_movemask_ps(shorter(outside(p.x, box->lower_x, box->upper_x),
                                             outside(p.y, box->lower_y, box->upper_y),
-                                            outside(p.z, box->lower_z, box->upper_z), smoothing_radius_squared));
+                                            outside(p.z, box->lower_z, box->upper_z), search_radius_squared));
 }
 
 static inline void pack_words(uint *to, __m256i words, __m256i order)
@@ -158,14 +158,14 @@ static bool collect(const SolverData *view, const Columns *columns, uint cell, C
         return false;
     }
     const Box box = box_around(view->predicted + cell_first, view->cell_starts[cell + 1] - cell_first);
-    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
+    const __m256 search_radius_squared = _mm256_set1_ps(view->search_radius_squared);
     to->grouped = view->skip_same_group != 0u;
     to->count = 0;
     for (uint r = 0; r < run_count; r++) {
         for (uint first = runs[r].x; first < runs[r].y; first += 8) {
             const uint left = runs[r].y - first < 8u ? runs[r].y - first : 8u;
             const vec4x8 p = positions_from(view, columns, first);
-            const uint marks = near_box(&box, p, smoothing_radius_squared) & ((1u << left) - 1u);
+            const uint marks = near_box(&box, p, search_radius_squared) & ((1u << left) - 1u);
             if (cell_first - first < left) { // its own are all kept, and in order
                 to->own = to->count + (uint)__builtin_popcount(marks & ((1u << (cell_first - first)) - 1u));
             }
@@ -180,13 +180,13 @@ static bool collect(const SolverData *view, const Columns *columns, uint cell, C
 }
 
 // Those within reach that are of another group than `unlisted`.
-static inline __m256 near_x8(const Candidates *c, uint k, __m256 x, __m256 y, __m256 z, __m256 smoothing_radius_squared,
+static inline __m256 near_x8(const Candidates *c, uint k, __m256 x, __m256 y, __m256 z, __m256 search_radius_squared,
                              __m256i unlisted)
 {
     const __m256 dx = _mm256_sub_ps(x, _mm256_load_ps(c->x + k));
     const __m256 dy = _mm256_sub_ps(y, _mm256_load_ps(c->y + k));
     const __m256 dz = _mm256_sub_ps(z, _mm256_load_ps(c->z + k));
-    const __m256 near = shorter(dx, dy, dz, smoothing_radius_squared);
+    const __m256 near = shorter(dx, dy, dz, search_radius_squared);
     if (!c->grouped) {
         return near;
     }
@@ -194,13 +194,13 @@ static inline __m256 near_x8(const Candidates *c, uint k, __m256 x, __m256 y, __
     return _mm256_andnot_ps(_mm256_castsi256_ps(same), near);
 }
 
-static uint count_one(const Candidates *c, vec4 p, __m256 smoothing_radius_squared, uint unlisted)
+static uint count_one(const Candidates *c, vec4 p, __m256 search_radius_squared, uint unlisted)
 {
     const __m256i group = _mm256_set1_epi32((int)unlisted);
     const __m256 x = _mm256_set1_ps(p.x), y = _mm256_set1_ps(p.y), z = _mm256_set1_ps(p.z);
     __m256i hits = _mm256_setzero_si256();
     for (uint k = 0; k < c->count; k += 8) {
-        hits = _mm256_sub_epi32(hits, _mm256_castps_si256(near_x8(c, k, x, y, z, smoothing_radius_squared, group)));
+        hits = _mm256_sub_epi32(hits, _mm256_castps_si256(near_x8(c, k, x, y, z, search_radius_squared, group)));
     }
     __m128i four = _mm_add_epi32(_mm256_castsi256_si128(hits), _mm256_extracti128_si256(hits, 1));
     four = _mm_add_epi32(four, _mm_shuffle_epi32(four, _MM_SHUFFLE(1, 0, 3, 2)));
@@ -211,7 +211,7 @@ static uint count_one(const Candidates *c, vec4 p, __m256 smoothing_radius_squar
 void avx2_count_neighbours(const SolverData *view, uint begin, uint end)
 {
     Candidates candidates;
-    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
+    const __m256 search_radius_squared = _mm256_set1_ps(view->search_radius_squared);
     uint most = 0;
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
@@ -223,7 +223,7 @@ void avx2_count_neighbours(const SolverData *view, uint begin, uint end)
         }
         for (; i < cell_end; i++) {
             const uint count =
-                count_one(&candidates, view->predicted[i], smoothing_radius_squared, unlisted_group(view, i));
+                count_one(&candidates, view->predicted[i], search_radius_squared, unlisted_group(view, i));
             view->neighbour_counts[i] = count;
             view->neighbour_starts[i] = (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK;
             most = count > most ? count : most;
@@ -233,7 +233,7 @@ void avx2_count_neighbours(const SolverData *view, uint begin, uint end)
 }
 
 // The neighbours of the particle at `self` of the candidates, into `list`; returns how many.
-static uint fill_one(Candidates *c, uint self, __m256 smoothing_radius_squared, uint unlisted, uint *list)
+static uint fill_one(Candidates *c, uint self, __m256 search_radius_squared, uint unlisted, uint *list)
 {
     const __m256i group = _mm256_set1_epi32((int)unlisted);
     const __m256 x = _mm256_set1_ps(c->x[self]), y = _mm256_set1_ps(c->y[self]), z = _mm256_set1_ps(c->z[self]);
@@ -241,7 +241,7 @@ static uint fill_one(Candidates *c, uint self, __m256 smoothing_radius_squared, 
     c->x[self] = INFINITY; // out of its own reach for the moment
     uint count = 0;
     for (uint k = 0; k < c->count; k += 8) {
-        const uint mask = (uint)_mm256_movemask_ps(near_x8(c, k, x, y, z, smoothing_radius_squared, group));
+        const uint mask = (uint)_mm256_movemask_ps(near_x8(c, k, x, y, z, search_radius_squared, group));
         const __m256i order = _mm256_load_si256((const __m256i *)pack_table[mask]);
         const __m256i indices = _mm256_load_si256((const __m256i *)(c->index + k));
         _mm256_storeu_si256((__m256i *)(list + count), _mm256_permutevar8x32_epi32(indices, order));
@@ -269,7 +269,7 @@ void avx2_fill_neighbours(const SolverData *view, uint begin, uint end)
 {
     Candidates candidates;
     _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
-    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
+    const __m256 search_radius_squared = _mm256_set1_ps(view->search_radius_squared);
     for (uint i = begin; i < end;) {
         const uint cell = view->cell_scan[i + 1] - 1u;
         const uint cell_first = view->cell_starts[cell];
@@ -280,7 +280,7 @@ void avx2_fill_neighbours(const SolverData *view, uint begin, uint end)
             continue;
         }
         for (; i < cell_end; i++) {
-            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), smoothing_radius_squared,
+            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), search_radius_squared,
                                         unlisted_group(view, i), list);
             store_list(view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK, list, count, i);
         }
@@ -291,7 +291,7 @@ bool avx2_build_lists(const SolverData *view, uint begin, uint end, ListArena *a
 {
     Candidates candidates;
     _Alignas(32) uint list[CANDIDATE_LIMIT + 16];
-    const __m256 smoothing_radius_squared = _mm256_set1_ps(view->smoothing_radius_squared);
+    const __m256 search_radius_squared = _mm256_set1_ps(view->search_radius_squared);
     const Columns columns = columns_in(view);
     uint next = chunk->next, chunk_end = chunk->end, most = 0;
     for (uint i = begin; i < end;) {
@@ -305,7 +305,7 @@ bool avx2_build_lists(const SolverData *view, uint begin, uint end, ListArena *a
             // In its place, where that has room for whatever may be found and a register more; else aside.
             const bool in_place = (chunk_end - next) * NEIGHBOUR_BLOCK >= candidates.count + 8u;
             uint *const to = in_place ? view->neighbours + (size_t)next * NEIGHBOUR_BLOCK : list;
-            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), smoothing_radius_squared,
+            const uint count = fill_one(&candidates, candidates.own + (i - cell_first), search_radius_squared,
                                         unlisted_group(view, i), to);
             const uint blocks = (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK;
             if (!in_place && next + blocks > chunk_end) {

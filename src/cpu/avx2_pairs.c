@@ -192,10 +192,31 @@ static bool one_phase(const SolverData *view)
     return same;
 }
 
+// From `i` on, the first particle that some of its block of eight has a neighbour beside, or the last few: cloth that
+// is spread out has none for most of them. What is left out has no contacts, and no body.
+static inline uint skip_lonely(const SolverData *view, uint i, uint end, const vec4 *from, vec4 *to, bool clears)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    for (; view->member_count == 0u && i + 8u <= end; i += 8u) {
+        const __m256i counts = _mm256_loadu_si256((const __m256i *)(view->neighbour_counts + i));
+        if (_mm256_testz_si256(counts, counts) == 0) {
+            return i;
+        }
+        for (uint k = i; k < i + 8u; k += 2u) {
+            _mm256_storeu_ps(&to[k].x, _mm256_loadu_ps(&from[k].x));
+            if (clears) {
+                _mm256_storeu_si256((__m256i *)&view->corrections[k], zero);
+            }
+        }
+    }
+    return i;
+}
+
 // ---- The AVX2 kernels ---------------------------------------------------------------------------------------------
 
 void avx2_solve_pairs(const SolverData *view, uint begin, uint end)
 {
+    begin = skip_lonely(view, begin, end, view->contact_points, view->corrected_positions, true);
     if (begin >= end) {
         return;
     }
@@ -206,6 +227,13 @@ void avx2_solve_pairs(const SolverData *view, uint begin, uint end)
     const bool uniform = plain && one_phase(view);
     Grain grain = grains_of(view, view->phases[begin]);
     for (uint i = begin; i < end; i++) {
+        if ((i - begin) % 8u == 0u) {
+            i = skip_lonely(view, i, end, view->contact_points, view->corrected_positions, true);
+            begin = i;
+            if (i >= end) {
+                break;
+            }
+        }
         const vec4 here = view->contact_points[i];
         if (here.w <= 0.0f) {
             view->corrected_positions[i] = here;
@@ -268,10 +296,18 @@ static inline uint count_touching(const SolverData *view, uint i, vec4 here, con
 
 void avx2_split_particle_masses(const SolverData *view, uint begin, uint end)
 {
+    begin = skip_lonely(view, begin, end, view->positions, view->contact_starts, false);
     const float reach = longest_reach(view);
     const bool plain = view->member_count == 0u && view->adhesion_range <= 0.0f;
     const bool uniform = plain && begin < end && one_phase(view);
     for (uint i = begin; i < end; i++) {
+        if ((i - begin) % 8u == 0u) {
+            i = skip_lonely(view, i, end, view->positions, view->contact_starts, false);
+            begin = i;
+            if (i >= end) {
+                break;
+            }
+        }
         const vec4 here = view->predicted[i];
         const uint phase = view->phases[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;

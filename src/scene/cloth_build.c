@@ -304,6 +304,7 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .shear_compliance = yard->cloth->shear_compliance,
             .bend_compliance = yard->cloth->bend_compliance,
             .damping = yard->cloth->damping,
+            .tethers = yard->cloth->tethers,
         };
         result = mote_world_add_cloth(start->world, &cloth, NULL);
     }

@@ -570,7 +570,9 @@ static void drop_free_rows(MoteWorld *world)
 // Stiffness per iteration such that a step has `stiffness`, whatever the number of iterations.
 static float iteration_stiffness(const MoteWorld *world, float stiffness)
 {
-    const uint32_t iterations = world->settings.iterations > 0 ? world->settings.iterations : 1;
+    const MoteSettings *settings = &world->settings;
+    const uint32_t passes = settings->small_steps > 1 ? settings->small_steps : settings->iterations;
+    const uint32_t iterations = passes > 0 ? passes : 1;
     return (float)(1.0 - pow(1.0 - (double)stiffness, 1.0 / iterations));
 }
 

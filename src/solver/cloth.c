@@ -4,6 +4,7 @@
 #include "mote_cloth.h"
 
 #include "base/error.h"
+#include "solver/cloth_tethers.h"
 #include "solver/cloth_topology.h"
 #include "solver/particle_copy.h"
 #include "solver/world.h"
@@ -74,6 +75,9 @@ MoteResult mote_cloth_areas(const MoteVec3 *positions, uint32_t vertex_count, co
 typedef struct NewCloth {
     const MoteCloth *cloth;
     uint32_t *handles; // as kernels have them, a vertex
+    bool *pinned;      // a vertex
+    uint32_t *pins;    // 2 a vertex: vertices that it is tethered to, or MOTE_NONE
+    float *lengths;    // m, of these tethers
     MoteVec3 *rest;    // m, a vertex
     float *masses;     // kg, a vertex; 0 of a pin
     ClothTopology topology;
@@ -87,6 +91,9 @@ static void new_cloth_free(NewCloth *new)
     free(new->handles);
     free(new->rest);
     free(new->masses);
+    free(new->pinned);
+    free(new->pins);
+    free(new->lengths);
     free(new->springs);
     cloth_topology_free(&new->topology);
     cloth_links_free(&new->links);
@@ -104,6 +111,9 @@ static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
     if (!(cloth->drag >= 0.0f) || !(cloth->lift >= 0.0f) || !isfinite(cloth->drag) || !isfinite(cloth->lift)) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has drag %g and lift %g, expected numbers not below 0",
                          (double)cloth->drag, (double)cloth->lift);
+    }
+    if (cloth->tethers > 2) {
+        return mote_fail(MOTE_ERROR_INPUT, "the cloth has %u tethers a vertex, expected at most 2", cloth->tethers);
     }
     if (!isfinite(cloth->damping) || cloth->damping < 0.0f) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has a damping of %g N s/m, expected a number not below 0",
@@ -175,6 +185,7 @@ static MoteResult find_particles(MoteWorld *world, NewCloth *new, const uint32_t
             const float *p = host.positions + 4 * (size_t)slot;
             new->rest[v] = (MoteVec3){p[0], p[1], p[2]};
             new->masses[v] = p[3] > 0.0f ? 1.0f / p[3] : 0.0f;
+            new->pinned[v] = p[3] <= 0.0f;
         }
     }
     particle_copy_free(&host);
@@ -215,7 +226,11 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     new->handles = malloc(vertices * sizeof *new->handles);
     new->rest = malloc(vertices * sizeof *new->rest);
     new->masses = malloc(vertices * sizeof *new->masses);
-    if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL || new->masses == NULL) {
+    new->pinned = calloc(vertices, sizeof *new->pinned);
+    new->pins = malloc(2 * vertices * sizeof *new->pins);
+    new->lengths = malloc(2 * vertices * sizeof *new->lengths);
+    if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL || new->masses == NULL ||
+        new->pinned == NULL || new->pins == NULL || new->lengths == NULL) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth of %u vertices", cloth->vertex_count);
     }
     result = result == MOTE_OK ? find_handles(world, new, taken) : result;
@@ -224,6 +239,8 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     result = result == MOTE_OK ? cloth_topology_make(cloth, &new->topology) : result;
     result = result == MOTE_OK ? check_areas(new) : result;
     result = result == MOTE_OK ? cloth_links_make(cloth, &new->topology, &new->links) : result;
+    const ClothTethers tethers = {new->pinned, new->rest, cloth->vertex_count, cloth->tethers, new->pins, new->lengths};
+    result = result == MOTE_OK ? cloth_tethers_make(&new->links, &tethers, &new->info.tethers) : result;
     free(taken);
     free(slots);
     return result;
@@ -264,7 +281,8 @@ static MoteResult list_springs(MoteWorld *world, NewCloth *new)
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the links of a cloth");
     }
     MoteClothInfo *info = &new->info;
-    *info = (MoteClothInfo){.vertices = cloth->vertex_count,
+    *info = (MoteClothInfo){.tethers = info->tethers,
+                            .vertices = cloth->vertex_count,
                             .triangles = cloth->triangle_count,
                             .edges = new->topology.edge_count,
                             .first_spring = world->view.link_count};
@@ -277,6 +295,34 @@ static MoteResult list_springs(MoteWorld *world, NewCloth *new)
 }
 
 // ---- Tables ------------------------------------------------------------------------------------------------
+
+// Tethers of the new vertices, and none for those of cloths before, if they had none.
+static MoteResult add_tethers(MoteWorld *world, const NewCloth *new)
+{
+    SolverData *view = &world->view;
+    const bool had = view->has_tethers != 0u;
+    if (new->info.tethers == 0 && !had) {
+        return MOTE_OK;
+    }
+    const uint64_t before = 2 * (uint64_t)view->cloth_vertex_count, added = 2 * (uint64_t) new->cloth->vertex_count;
+    uint32_t *handles = malloc((before + added) * sizeof *handles);
+    MoteResult result = handles != NULL ? world_reserve(world, CAPACITY_TETHERS, before + added, had ? before : 0)
+                                        : mote_fail(MOTE_ERROR_MEMORY, "no memory for the tethers of a cloth");
+    if (result == MOTE_OK) {
+        Backend *backend = world->backend;
+        memset(handles, 0xff, (before + added) * sizeof *handles);
+        for (uint64_t t = 0; t < added; t++) {
+            handles[before + t] = new->pins[t] != MOTE_NONE ? new->handles[new->pins[t]] : NONE;
+        }
+        const uint64_t first = had ? before : 0;
+        backend->functions->upload(backend, view->tether_handles + first, handles + first,
+                                   (before + added - first) * sizeof *handles);
+        backend->functions->upload(backend, view->tether_lengths + before, new->lengths, added * sizeof *new->lengths);
+        view->has_tethers = 1;
+    }
+    free(handles);
+    return result;
+}
 
 static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
 {
@@ -372,6 +418,7 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
     float per_area = 0.0f;
     result = result == MOTE_OK ? area_mass(new, &per_area) : result;
     result = result == MOTE_OK ? upload_tables(world, new, per_area) : result;
+    result = result == MOTE_OK ? add_tethers(world, new) : result;
     const uint32_t springs = new->info.stretch_springs + new->info.shear_springs + new->info.bend_springs;
     result = result == MOTE_OK ? mote_world_add_springs(world, new->springs, springs, NULL) : result;
     if (result == MOTE_OK) {

@@ -48,6 +48,11 @@ void world_set_parameters(MoteWorld *world, float time_step)
 
     view->smoothing_radius = (float)h;
     view->smoothing_radius_squared = (float)(h * h);
+    const double search = settings->small_steps > 1 ? h * (1.0 + settings->search_margin) : h;
+    view->search_radius = (float)search;
+    view->search_radius_squared = (float)(search * search);
+    view->small_step = 0;
+    view->step_share = 1.0f;
     view->liquid_inverse_mass = tally->liquid_inverse_mass > 0.0f ? tally->liquid_inverse_mass : 1.0f;
     view->mixed_masses =
         tally->has_fluid && (tally->largest_inverse_mass > view->liquid_inverse_mass || tally->has_pinned_liquid);
@@ -83,7 +88,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // Gravity acts once a step, artificial pressure in every iteration. It lets a liquid resist shear, the more the
     // more often it acts: with a fixed k per iteration, a box of twice the density stayed on the water at 12
     // iterations. So k is a strength per step, for any number of iterations.
-    const double times = settings->iterations > 0 ? settings->iterations : 1.0;
+    const uint32_t iterations = settings->small_steps > 1 ? 1 : settings->iterations;
+    const double times = iterations > 0 ? iterations : 1.0;
     view->artificial_pressure = liquid.artificial_pressure * view->step_scale;
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
@@ -139,15 +145,33 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->poly6_scale = (float)rest->poly6_norm;
     view->spiky_scale = (float)rest->spiky_norm;
     view->counter_count = COUNTER_LIMIT;
-    view->iteration_count = settings->iterations;
+    view->iteration_count = iterations;
     view->colliders_move = world_colliders_move(world);
     // Energies below that of falling by one smoothing radius, or of moving one in a second, are too small to report.
     view->watch_floor = (float)(fall * h + 0.5 * h * h);
     view->watch_chunk_count = (view->particle_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
     view->watch_row_count = (view->watch_chunk_count + WATCH_CHUNK - 1) / WATCH_CHUNK;
+    view->credited_chunks = view->credited_links > 0 ? view->watch_chunk_count : 0;
     world_point_at_channels(world);
     view->one = 1;
     view->lacked_features = lacked_features(world);
     view->dynamic_bounce =
         view->dynamic_count > 0 && (world->bouncing || world->bouncing_colliders || view->velocity_friction != 0u);
+}
+
+void world_set_small_step(MoteWorld *world, float time_step, uint32_t number)
+{
+    const uint32_t count = world->settings.small_steps;
+    SolverData *view = &world->view;
+    world_set_parameters(world, time_step / (float)count);
+    if (world->settings.max_displacement > 0.0f) { // of the whole step
+        view->max_step =
+            fminf(view->max_step, view->smoothing_radius * world->settings.max_displacement / (float)count);
+    }
+    const float ratio = world->last_time_step > 0.0f && number == 0 ? time_step / world->last_time_step : 1.0f;
+    view->warm_start_scale = ratio * ratio;
+    view->small_step = number;
+    view->step_share = 1.0f / (float)count;
+    view->pose_begin = (float)number / (float)count;
+    view->pose_end = (float)(number + 1) / (float)count;
 }

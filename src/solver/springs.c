@@ -235,7 +235,7 @@ static void upload_tables(MoteWorld *world, LinkTables *t)
     upload(backend, view->node_links, t->node_links, 2 * links * sizeof *t->node_links);
     view->link_count = t->count;
     view->node_count = t->node_count;
-    view->credited_nodes = t->stores_energy ? t->node_count : 0;
+    view->credited_links = t->stores_energy ? t->count : 0;
     view->links_on_bodies = t->on_bodies;
     view->coloured_count = t->order.coloured;
     view->link_body_first = t->order.bodies;
@@ -375,7 +375,8 @@ MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint
         }
         result = mote_world_read_handles(world, handles, 2 * count, states);
     }
-    const double dt = world->last_time_step;
+    const uint32_t parts = world->settings.small_steps > 1 ? world->settings.small_steps : 1;
+    const double dt = (double)world->last_time_step / parts;
     for (uint32_t i = 0; i < count && result == MOTE_OK; i++) {
         const MoteParticleState *both = states + 2 * (size_t)i;
         const bool broken = !both[0].present || !both[1].present;
@@ -389,9 +390,66 @@ MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint
     return result;
 }
 
+// Whether a spring resists stretching: it is none against shear or bending of a cloth.
+static bool resists_stretch(const MoteWorld *world, uint32_t number)
+{
+    for (uint32_t c = 0; c < world->view.cloth_count; c++) {
+        const MoteClothInfo *info = &world->cloths[c].info;
+        const uint32_t others = info->first_spring + info->stretch_springs;
+        if (number >= others && number < others + info->shear_springs + info->bend_springs) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_stretches(const MoteWorld *world, const MoteParticleView *host, const LinkTables *t,
+                          const uint32_t *slots, MoteStatistics *out)
+{
+    uint32_t counted = 0;
+    double sum = 0.0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        const uint32_t a = slots[world_handle_row(world, t->ends[i].x)];
+        const uint32_t b = slots[world_handle_row(world, t->ends[i].y)];
+        if (a >= host->count || b >= host->count) {
+            continue; // broken
+        }
+        out->links++;
+        const float *p = host->positions + 4 * (size_t)a, *q = host->positions + 4 * (size_t)b;
+        const double x = (double)p[0] - q[0], y = (double)p[1] - q[1], z = (double)p[2] - q[2];
+        const double rest = (double)t->laws[i].x;
+        if (rest > 0.0 && resists_stretch(world, i)) {
+            const double stretch = fmax(sqrt(x * x + y * y + z * z) / rest - 1.0, 0.0);
+            out->link_stretch_max = fmax(out->link_stretch_max, stretch);
+            sum += stretch;
+            counted++;
+        }
+    }
+    out->link_stretch_mean = counted > 0 ? sum / counted : 0.0;
+}
+
+MoteResult world_add_link_statistics(MoteWorld *world, const MoteParticleView *host, MoteStatistics *out)
+{
+    if (world->view.link_count == 0) {
+        return MOTE_OK;
+    }
+    LinkTables tables;
+    uint32_t *slots = malloc(world->view.handle_count * sizeof *slots + 1);
+    MoteResult result = tables_allocate(&tables, world->view.link_count);
+    result = result == MOTE_OK && slots == NULL ? mote_fail(MOTE_ERROR_MEMORY, "no memory to read springs") : result;
+    result = result == MOTE_OK ? read_links(world, &tables) : result;
+    result = result == MOTE_OK ? world_read_slots(world, slots) : result;
+    if (result == MOTE_OK) {
+        add_stretches(world, host, &tables, slots, out);
+    }
+    tables_free(&tables);
+    free(slots);
+    return result;
+}
+
 // ---- Solving -----------------------------------------------------------------------------------------------
 
-static const float IMPROVED_RELAXATION = 0.35f; // the largest omega that is stable with 12 stiff links a vertex
+static const float IMPROVED_RELAXATION = 0.25f; // 0.35 explodes with 12 stiff links a vertex
 static const double MOMENTUM_POWER = 0.6;       // b of IJ
 
 void world_locate_links(MoteWorld *world)

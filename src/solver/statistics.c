@@ -117,6 +117,7 @@ MoteResult mote_world_statistics(MoteWorld *world, MoteStatistics *out)
     if (measurable) {
         result = add_densities(world, &host, out);
     }
+    result = result == MOTE_OK ? world_add_link_statistics(world, &host, out) : result;
     out->memory_bytes = world->memory_bytes; // the search may have taken some
     particle_copy_free(&host);
     return result;

@@ -10,12 +10,20 @@ static void stabilize(MoteWorld *world);
 static void predict_bodies(MoteWorld *world);
 static void solve_groups(MoteWorld *world);
 static void credit_stored_energy(MoteWorld *world);
+static void note_stored_energy(MoteWorld *world);
 static void keep_walls_closed(MoteWorld *world);
 static void update_velocities(MoteWorld *world);
+static void take_velocities(MoteWorld *world);
+static void smooth_velocities(MoteWorld *world);
 static void begin_dynamic_colliders(MoteWorld *world);
 static void count_dynamic_contacts(MoteWorld *world);
 static void finish_dynamic_colliders(MoteWorld *world);
 static void watch_energy(MoteWorld *world);
+
+static bool has_small_steps(const MoteWorld *world)
+{
+    return world->settings.small_steps > 1;
+}
 
 // Lines 1 to 6: predicted positions, and the spatial order of particles there.
 static void begin_step(MoteWorld *world, float time_step, bool clear)
@@ -31,11 +39,14 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
     if (!clear) {
         LAUNCH(world, begin_step);
     }
-    world_apply_force_fields(world);
     world_apply_air(world);
-    begin_dynamic_colliders(world); // those that have a mass
+    const bool small = has_small_steps(world); // each of them predicts for itself
+    if (!small) {
+        world_apply_force_fields(world);
+        begin_dynamic_colliders(world); // those that have a mass
+    }
     if (view->particle_count > 0) {
-        LAUNCH(world, predict);
+        world_launch(world, small ? KERNEL_ID_foresee : KERNEL_ID_predict);
         world->lists_are_current = false;
         world->corners_are_current = false;
         functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
@@ -53,6 +64,21 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
     }
 }
 
+static void wet_fields(MoteWorld *world)
+{
+    if (world->colliders.wet_texel_count > 0) {
+        LAUNCH(world, wet_fields);
+    }
+}
+
+// Places colliders that users move where they are in a small step; afterwards, back where the whole step has them.
+static void pose_colliders(MoteWorld *world)
+{
+    if (world->view.colliders_move != 0u) {
+        LAUNCH(world, pose_colliders);
+    }
+}
+
 static void solve(MoteWorld *world)
 {
     measure_stacks(world);
@@ -66,9 +92,61 @@ static void solve(MoteWorld *world)
     }
     credit_stored_energy(world);
     update_velocities(world); // lines 23-28
-    if (world->colliders.wet_texel_count > 0) {
-        LAUNCH(world, wet_fields);
+    wet_fields(world);
+}
+
+// Prediction, each group of constraints once, and velocities, for a share of the step. The search has found neighbours
+// around where particles will be at the step's end.
+static void run_small_step(MoteWorld *world, float time_step, uint32_t number)
+{
+    SolverData *view = &world->view;
+    world_set_small_step(world, time_step, number);
+    pose_colliders(world);
+    world_apply_force_fields(world);
+    begin_dynamic_colliders(world);
+    if (view->particle_count > 0) {
+        LAUNCH(world, predict);
+        if (number == 0) {
+            measure_stacks(world);
+        }
+        if (number == 0 || view->cluster_count > 0) { // bodies part by that alone where they overlap (recovery_limit)
+            stabilize(world);
+        }
+        predict_bodies(world);
+        count_dynamic_contacts(world);
+        if (number == 0) {
+            LAUNCH(world, watch_begin);
+            note_stored_energy(world);
+        }
+        view->iteration = 0;
+        solve_groups(world);
+        if (number + 1 == world->settings.small_steps) {
+            credit_stored_energy(world);
+        }
+        take_velocities(world);
     }
+    finish_dynamic_colliders(world);
+}
+
+// What needs neighbours and no constraint comes once, with the parameters of the whole step.
+static MoteResult run_small_steps(MoteWorld *world, float time_step)
+{
+    const MoteResult reserved =
+        world_reserve(world, CAPACITY_COLLIDER_POSES, 4 * (uint64_t)world->view.collider_count, 0);
+    for (uint32_t n = 0; n < world->settings.small_steps && reserved == MOTE_OK && !world_stops(world); n++) {
+        run_small_step(world, time_step, n);
+    }
+    if (reserved == MOTE_OK) {
+        world->view.pose_begin = 0.0f;
+        world->view.pose_end = 1.0f;
+        pose_colliders(world);
+        world_set_parameters(world, time_step);
+        if (world->view.particle_count > 0) {
+            smooth_velocities(world);
+            wet_fields(world);
+        }
+    }
+    return reserved;
 }
 
 MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, bool clear, StepMarks *marks)
@@ -92,9 +170,18 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
         if (found != MOTE_OK) {
             return found;
         }
-        solve(world);
+        if (!has_small_steps(world)) {
+            solve(world);
+        }
     }
-    finish_dynamic_colliders(world);
+    if (has_small_steps(world)) {
+        const MoteResult run = run_small_steps(world, time_step);
+        if (run != MOTE_OK) {
+            return run;
+        }
+    } else {
+        finish_dynamic_colliders(world);
+    }
     watch_energy(world);
     marks->ended = (StepMark){*view, world->scratch};
     return world_stops(world) ? stop_fail() : world_spawn(world);
@@ -152,9 +239,19 @@ static void solve_groups(MoteWorld *world)
 // The energy that constraints store and give back is no gain.
 static void credit_stored_energy(MoteWorld *world)
 {
-#define STORES_ENERGY(group, kernel)                                                                                   \
+#define STORES_ENERGY(group, note, credit)                                                                             \
     if (group_is_active(world, GROUP_##group)) {                                                                       \
-        LAUNCH(world, kernel);                                                                                         \
+        LAUNCH(world, credit);                                                                                         \
+    }
+#include "kernels/constraints.def"
+}
+
+static void note_stored_energy(MoteWorld *world)
+{
+#define KERNEL_ID_nothing KERNEL_COUNT
+#define STORES_ENERGY(group, note, credit)                                                                             \
+    if (KERNEL_ID_##note != KERNEL_COUNT && group_is_active(world, GROUP_##group)) {                                   \
+        LAUNCH(world, note);                                                                                           \
     }
 #include "kernels/constraints.def"
 }
@@ -302,11 +399,18 @@ static void predict_bodies(MoteWorld *world)
 
 static void update_velocities(MoteWorld *world)
 {
-    SolverData *view = &world->view;
     if (world->settings.iterations == 0) { // no constraint has measured the densities, nor kept walls closed
         keep_walls_closed(world);
         world_measure_densities(world);
     }
+    take_velocities(world);
+    smooth_velocities(world);
+}
+
+// Velocities from positions, with restitution and rolling.
+static void take_velocities(MoteWorld *world)
+{
+    SolverData *view = &world->view;
     if (view->cluster_count > 0) {
         LAUNCH(world, creep_entries);
         LAUNCH(world, finish_clusters);
@@ -324,6 +428,12 @@ static void update_velocities(MoteWorld *world)
                                      : scratch_read(&world->scratch, MEANING_rolled_angular_velocities, __func__));
         world_copy_words(world, (uint *)view->rolled_angular_velocities, (uint *)view->angular_velocities, 4);
     }
+}
+
+// Viscosity and vorticity, and between them the energy watch.
+static void smooth_velocities(MoteWorld *world)
+{
+    SolverData *view = &world->view;
     const bool viscous = view->viscosity > 0.0f || (view->liquids_differ != 0u && world->liquids.viscosity);
     if (world->tally.has_fluid && (viscous || view->has_vorticity != 0u)) {
         LAUNCH(world, smooth_velocity);

@@ -51,7 +51,8 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
         return reserved;
     }
     const bool other_links = settings->link_solver != world->settings.link_solver && world->view.link_count > 0;
-    const bool other_iterations = settings->iterations != world->settings.iterations;
+    const bool other_iterations =
+        settings->iterations != world->settings.iterations || settings->small_steps != world->settings.small_steps;
     world->settings = *settings;
     world->rest = rest_state_measure(settings);
     MoteResult result = MOTE_OK;

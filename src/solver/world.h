@@ -333,6 +333,8 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
 #include "kernels/constraints.def"
 // Sorts the links anew, as the settings' link_solver asks for; finds where their ends are after a sort. springs.c
 MoteResult world_order_links(MoteWorld *world);
+// How far links are stretched where `host` has the particles. springs.c
+MoteResult world_add_link_statistics(MoteWorld *world, const MoteParticleView *host, MoteStatistics *out);
 void world_locate_links(MoteWorld *world);
 // Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
 void world_apply_body_corrections(MoteWorld *world);
@@ -399,6 +401,8 @@ MoteResult world_find_neighbours_aside(MoteWorld *world);
 void world_measure_bounds(MoteWorld *world);
 // Fills the view's parameters for a step of `time_step`. parameters.c
 void world_set_parameters(MoteWorld *world, float time_step);
+// The same for the `number`-th small step of a step of `time_step`.
+void world_set_small_step(MoteWorld *world, float time_step, uint32_t number);
 // Sets clear_box_lower and clear_box_upper: a box in which no collider is within reach in the next step. geometry.c
 void world_find_clear_box(MoteWorld *world);
 // Whether some collider moves in the next step.

@@ -32,6 +32,7 @@
 
 #include "data.h"
 #include "particle/handles.h"
+#include "particle/integrate.h"
 #include "rigid/bodies.h"
 
 #define LINK_SPRING 0.0f // pulls and pushes
@@ -53,15 +54,15 @@ FUNCTION float end_inverse_mass(VIEW_COMMA uint slot, vec3 direction)
 }
 
 // What the multiplier of a link with `law` changes by, towards the length that its compliance allows. `w` is the sum of
-// the ends' inverse masses, `offset` points from the second to the first end and `begun` did when the step began.
-FUNCTION float link_change(vec4 law, float dt, float w, float before, vec3 offset, vec3 begun, float length)
+// the ends' inverse masses, `offset` points along `direction` from the second to the first end, and `begun` did when
+// the step began.
+FUNCTION float link_change(vec4 law, float dt, float w, float before, vec3 direction, vec3 offset, vec3 begun)
 {
     const float compliance = law.y / (dt * dt);
     const float damping = law.y * law.z / dt;
     const float inverse_effective_mass = (1.0f + damping) * w + compliance;
-    const float away = v3_dot(offset, v3_sub(offset, begun)) / max_f32(length, 1e-30f);
-    const float closing = damping > 0.0f ? damping * away : 0.0f;
-    const float wanted = law.x - length - compliance * before - closing;
+    const float closing = damping * v3_dot(direction, v3_sub(offset, begun));
+    const float wanted = law.x - v3_length(offset) - compliance * before - closing;
     return inverse_effective_mass > 0.0f ? wanted / inverse_effective_mass : 0.0f; // else both ends are pinned
 }
 
@@ -98,18 +99,17 @@ KERNEL(solve_coloured_links)
     const vec4 a = LOAD(predicted, slots.x);
     const vec4 b = LOAD(predicted, slots.y);
     const vec3 offset = v3_sub(v3_from_v4(a), v3_from_v4(b));
-    const float length = v3_length(offset);
+    const vec3 direction = v3_scale(offset, 1.0f / max_f32(v3_length(offset), 1e-30f));
     const float before = PARAMETER(iteration) != 0u ? LOAD(link_lambdas, link) : 0.0f;
     vec3 begun = offset; // which only damping asks for
     if (law.z > 0.0f) {
         begun = v3_sub(v3_from_v4(LOAD(positions, slots.x)), v3_from_v4(LOAD(positions, slots.y)));
     }
-    const float change = link_change(law, PARAMETER(time_step), a.w + b.w, before, offset, begun, length);
+    const float change = link_change(law, PARAMETER(time_step), a.w + b.w, before, direction, offset, begun);
     const float lambda = limited_lambda(law, before + PARAMETER(link_relaxation) * change);
-    const vec3 correction =
-        v3_mul(v3_scale(offset, (lambda - before) / max_f32(length, 1e-30f)), PARAMETER(motion_mask));
+    const vec3 correction = v3_mul(v3_scale(direction, lambda - before), PARAMETER(motion_mask));
     STORE(link_lambdas, link, lambda);
-    if (a.w > 0.0f) { // a pin may have several links of one colour
+    if (a.w > 0.0f) { // pins stay to the bit
         STORE(predicted, slots.x, v4_from_v3(v3_add_scaled(v3_from_v4(a), correction, a.w), a.w));
     }
     if (b.w > 0.0f) {
@@ -130,23 +130,14 @@ KERNEL(solve_links)
     if (a != NONE && b != NONE) {
         const vec4 law = LOAD(link_laws, link);
         const uvec2 shares = LOAD(link_shares, link);
-        const float dt = PARAMETER(time_step);
         const vec3 offset = v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b)));
-        const float length = v3_length(offset);
-        const vec3 direction = v3_scale(offset, 1.0f / max_f32(length, 1e-30f));
+        const vec3 direction = v3_scale(offset, 1.0f / max_f32(v3_length(offset), 1e-30f));
         const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, a)), v3_from_v4(LOAD(positions, b)));
-        const float compliance = law.y / (dt * dt);
-        const float damping = law.y * law.z / dt;
         const float w = F32(shares.x) * end_inverse_mass(VIEW_HERE_COMMA a, direction) +
                         F32(shares.y) * end_inverse_mass(VIEW_HERE_COMMA b, direction);
-        const float inverse_effective_mass = (1.0f + damping) * w + compliance;
-        const float closing = damping * v3_dot(direction, v3_sub(offset, begun));
+        const float change = link_change(law, PARAMETER(time_step), w, before, direction, offset, begun);
         const bool free = link < PARAMETER(link_body_first);
-        lambda = before;
-        if (inverse_effective_mass > 0.0f) { // else both ends are pinned
-            const float change = (law.x - length - compliance * before - closing) / inverse_effective_mass;
-            lambda += free ? PARAMETER(link_relaxation) * change : change;
-        }
+        lambda = before + (free ? PARAMETER(link_relaxation) * change : change);
         if (free && PARAMETER(link_momentum) > 0.0f) {
             lambda += PARAMETER(link_momentum) * LOAD(link_changes, link);
         }
@@ -186,43 +177,71 @@ FUNCTION float link_energy(vec4 law, float length)
     return 0.5f * stretch * stretch / law.y;
 }
 
+// The ends of a link that holds energy, or NONE.
+FUNCTION uvec2 ends_of_spring(VIEW_COMMA uint link)
+{
+    const uvec2 ends = LOAD(link_ends, link);
+    uvec2 slots;
+    slots.x = NONE;
+    slots.y = NONE;
+    if (LOAD(link_laws, link).y > 0.0f) {
+        slots.x = handle_slot(VIEW_HERE_COMMA ends.x);
+        slots.y = handle_slot(VIEW_HERE_COMMA ends.y);
+    }
+    if (slots.y == NONE) {
+        slots.x = NONE;
+    }
+    return slots;
+}
+
+// What links hold before the first of several small steps (J).
+KERNEL(note_links)
+{
+    const uvec2 slots = ends_of_spring(VIEW_HERE_COMMA i);
+    float energy = 0.0f;
+    if (slots.x != NONE) {
+        const vec3 a = v3_from_v4(LOAD(positions, slots.x));
+        energy = link_energy(LOAD(link_laws, i), v3_length(v3_sub(a, v3_from_v4(LOAD(positions, slots.y)))));
+    }
+    STORE(link_energies, i, energy);
+}
+
 // The work of a link on its ends in the step (J), negative if it has stored energy: its tension times the shortening,
-// at most the decrease of its stored energy.
+// at most the decrease of its stored energy; of small steps the latter, if it has decreased.
 FUNCTION float link_work(VIEW_COMMA uint link, uint a, uint b)
 {
     const vec4 law = LOAD(link_laws, link);
-    if (law.y <= 0.0f) {
-        return 0.0f; // it holds nothing
+    const float length = v3_length(v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b))));
+    if (PARAMETER(step_share) < 1.0f) {
+        return max_f32(LOAD(link_energies, link) - link_energy(law, length), 0.0f);
     }
-    const vec3 begun = v3_sub(v3_from_v4(LOAD(positions, a)), v3_from_v4(LOAD(positions, b)));
-    const vec3 ended = v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b)));
-    const float length_before = v3_length(begun);
-    const float length = v3_length(ended);
+    const float length_before = v3_length(v3_sub(v3_from_v4(LOAD(positions, a)), v3_from_v4(LOAD(positions, b))));
     const float dt = PARAMETER(time_step);
     const float work = LOAD(link_lambdas, link) / (dt * dt) * (length - length_before);
     return min_f32(work, max_f32(link_energy(law, length_before) - link_energy(law, length), 0.0f));
 }
 
-// Credits the energy that links release to the energy watch (watch.h), as external work, in equal parts to the ends
-// that are not pinned. Otherwise the watch would report it as a gain.
+// Credits the energy that links release to the energy watch (watch.h), as external work. Otherwise the watch would
+// report it as a gain. Each chunk of particles gets what a part of the links does: only the sum of all matters.
 KERNEL(credit_links)
 {
-    const uint slot = handle_slot(VIEW_HERE_COMMA LOAD(node_handles, i));
-    if (slot == NONE) {
-        return;
-    }
+    const uint share = (PARAMETER(link_count) + PARAMETER(watch_chunk_count) - 1u) / PARAMETER(watch_chunk_count);
+    const uint end = min_u32((i + 1u) * share, PARAMETER(link_count));
     float work = 0.0f;
-    for (uint k = LOAD(node_starts, i); k < LOAD(node_starts, i + 1u); k++) {
-        const uint entry = LOAD(node_links, k);
-        const uvec2 ends = LOAD(link_ends, entry >> 1);
-        const uint other_end = (entry & 1u) == 0u ? ends.y : ends.x;
-        const uint other = handle_slot(VIEW_HERE_COMMA other_end);
-        if (other != NONE) {
-            const float share = LOAD(positions, other).w > 0.0f ? 0.5f : 1.0f;
-            work += share * link_work(VIEW_HERE_COMMA entry >> 1, slot, other);
+    for (uint link = i * share; link < end; link++) {
+        const uvec2 slots = ends_of_spring(VIEW_HERE_COMMA link);
+        if (slots.x != NONE) {
+            work += link_work(VIEW_HERE_COMMA link, slots.x, slots.y);
         }
     }
-    STORE(collider_work, slot, LOAD(collider_work, slot) + work);
+    const uint last = min_u32((i + 1u) * WATCH_CHUNK, particles_left(VIEW_HERE));
+    uint receiver = i * WATCH_CHUNK; // pins do not count
+    while (receiver < last && LOAD(positions, receiver).w <= 0.0f) {
+        receiver++;
+    }
+    if (receiver < last) {
+        STORE(collider_work, receiver, LOAD(collider_work, receiver) + work);
+    }
 }
 
 #endif

@@ -67,8 +67,10 @@ KERNEL(begin_dynamic_colliders)
     collider.start_rotation = collider.rotation;
     collider.bounding_radius = LOAD(dynamic_bodies, i).radius;
     STORE(colliders, index, collider);
-    STORE(dynamic_forces, 2u * i, v4(0.0f, 0.0f, 0.0f, 0.0f));
-    STORE(dynamic_forces, 2u * i + 1u, v4(0.0f, 0.0f, 0.0f, 0.0f));
+    if (PARAMETER(small_step) == 0u) {
+        STORE(dynamic_forces, 2u * i, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        STORE(dynamic_forces, 2u * i + 1u, v4(0.0f, 0.0f, 0.0f, 0.0f));
+    }
 }
 
 // Predicts the motion without constraints, as predict and predict_clusters do.
@@ -81,12 +83,17 @@ KERNEL(predict_dynamic_colliders)
     collider.start_position = collider.position; // stabilized by now
     collider.start_rotation = collider.rotation;
     Motion motion = LOAD(dynamic_motions, i);
+    const vec3 left = motion.start_centre; // where the small step before began
     motion.start_centre = dynamic_centre(VIEW_HERE_COMMA i, collider);
     motion.start_rotation = collider.rotation;
     motion.asleep = 0u;
     motion.in_contact = 0.0f;
-    motion.energy = kinetic_energy(body, collider.rotation, motion.velocity, motion.angular_momentum);
-    motion.work = 0.0f;
+    if (PARAMETER(small_step) == 0u) { // the watch measures whole steps
+        motion.energy = kinetic_energy(body, collider.rotation, motion.velocity, motion.angular_momentum);
+        motion.work = 0.0f;
+    } else { // watch_colliders knows only the fall in the last one
+        motion.work += body.mass * v3_dot(PARAMETER(gravity), v3_sub(motion.start_centre, left));
+    }
     vec3 velocity = v3_add_scaled(motion.velocity, PARAMETER(gravity), dt);
     velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
     motion.velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
@@ -159,7 +166,7 @@ KERNEL(move_dynamic_colliders)
     const vec3 moment = v3_scale(v3_from_v4(collider_impulse_sum(VIEW_HERE_COMMA i, 1u)), -1.0f);
     STORE(colliders, index, collider_after_impulse(VIEW_HERE_COMMA i, LOAD(colliders, index), moment, momentum));
 
-    const float scale = 1.0f / (PARAMETER(time_step) * PARAMETER(time_step));
+    const float scale = PARAMETER(step_share) / (PARAMETER(time_step) * PARAMETER(time_step));
     const vec3 force = v3_add_scaled(v3_from_v4(LOAD(dynamic_forces, 2u * i)), momentum, scale);
     const vec3 torque = v3_add_scaled(v3_from_v4(LOAD(dynamic_forces, 2u * i + 1u)), moment, scale);
     STORE(dynamic_forces, 2u * i, v4_from_v3(force, 0.0f));

@@ -47,6 +47,31 @@ FUNCTION void report_unhealthy(VIEW_COMMA uint i)
     ATOMIC_MAX(counters, COUNTER_UNHEALTHY_ID, LOAD(ids, i) + 1u);
 }
 
+// The velocity of a free particle after gravity, damping and the speed limit have acted on it for dt.
+FUNCTION vec3 velocity_after(VIEW_COMMA uint i, vec3 velocity, float dt)
+{
+    const float falling = 1.0f - warm_started_gravity(VIEW_HERE_COMMA i);
+    const vec3 fallen = v3_add_scaled(velocity, PARAMETER(gravity), falling * dt);
+    const vec3 damped = v3_mul(v3_scale(fallen, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
+    return v3_limit(damped, PARAMETER(max_step) / dt);
+}
+
+// Where particles will be at the end of a step of several small ones: for the search, and nothing else.
+KERNEL(foresee)
+{
+    const vec4 position = LOAD(positions, i);
+    const float dt = PARAMETER(time_step);
+    vec3 moved = v3_from_v4(position);
+    if (position.w > 0.0f) {
+        const vec3 velocity = velocity_after(VIEW_HERE_COMMA i, v3_from_v4(LOAD(velocities, i)), dt);
+        moved = v3_add_scaled(moved, velocity, dt);
+    }
+    if (!v3_is_finite(moved)) {
+        moved = v3_from_v4(position); // predict reports it
+    }
+    STORE(predicted, i, v4_from_v3(moved, position.w));
+}
+
 KERNEL(predict)
 {
     const vec4 position = LOAD(positions, i);
@@ -55,10 +80,7 @@ KERNEL(predict)
 
     vec3 velocity = v3(0.0f, 0.0f, 0.0f);
     if (position.w > 0.0f) { // pinned particles stay
-        const float falling = 1.0f - warm_started_gravity(VIEW_HERE_COMMA i);
-        velocity = v3_add_scaled(v3_from_v4(old_velocity), PARAMETER(gravity), falling * dt);
-        velocity = v3_mul(v3_scale(velocity, PARAMETER(velocity_decay)), PARAMETER(motion_mask));
-        velocity = v3_limit(velocity, PARAMETER(max_step) / dt);
+        velocity = velocity_after(VIEW_HERE_COMMA i, v3_from_v4(old_velocity), dt);
     }
     vec3 moved = v3_add_scaled(v3_from_v4(position), velocity, dt);
     if (!v3_is_finite(moved)) {

@@ -79,7 +79,7 @@ KERNEL(assign_keys)
     const vec4 lower = LOAD(bounds, 0);
     const vec4 upper = LOAD(bounds, 1);
     const float extent = max_f32(max_f32(upper.x - lower.x, upper.y - lower.y), upper.z - lower.z);
-    const float size = cell_size(PARAMETER(smoothing_radius), extent);
+    const float size = cell_size(PARAMETER(search_radius), extent);
     STORE(keys, i,
           zorder_key(cell_coordinate(position.x, lower.x, size), cell_coordinate(position.y, lower.y, size),
                      cell_coordinate(position.z, lower.z, size)));
@@ -343,7 +343,7 @@ FUNCTION bool is_listed(VIEW_COMMA uint j, uint unlisted, uint ignored)
 FUNCTION uint find_neighbours(VIEW_COMMA uint i, bool lists, uint start)
 {
     const vec3 position = v3_from_v4(LOAD(predicted, i));
-    const float smoothing_radius_squared = PARAMETER(smoothing_radius_squared);
+    const float search_radius_squared = PARAMETER(search_radius_squared);
     const uint cell = LOAD(cell_scan, i + 1u) - 1u;
     const uint unlisted = unlisted_group(VIEW_HERE_COMMA i);
     const uint ignored = ignored_materials(VIEW_HERE_COMMA LOAD(phases, i));
@@ -352,7 +352,7 @@ FUNCTION uint find_neighbours(VIEW_COMMA uint i, bool lists, uint start)
         const uvec2 run = LOAD(cell_runs, cell * CELL_RUN_LIMIT + r);
         for (uint j = run.x; j < run.y; j++) {
             const vec3 offset = v3_sub(position, v3_from_v4(LOAD(predicted, j)));
-            if (v3_dot(offset, offset) < smoothing_radius_squared && j != i &&
+            if (v3_dot(offset, offset) < search_radius_squared && j != i &&
                 is_listed(VIEW_HERE_COMMA j, unlisted, ignored)) {
                 if (lists) {
                     STORE(neighbours, neighbour_slot(start, count), j);
