@@ -205,8 +205,12 @@ struct FrameConstants {
     ADDRESS(UintArray) handle_slots;      // member_count of them, and others
     ADDRESS(UintArray) member_clusters;   // the same
     ADDRESS(Vec4Array) cluster_rotations; // cluster_count of them
-    ADDRESS(UintArray) link_ends;         // link_count of them, two handles each
-    ADDRESS(Vec4Array) link_laws;         // x is the length at rest, m
+    ADDRESS(Vec4Array) diffuse_positions; // of passive particles, as MoteRenderView has them
+    ADDRESS(Vec4Array) diffuse_velocities;
+    ADDRESS(UintArray) diffuse_ids;
+    ADDRESS(UintArray) diffuse_counts;
+    ADDRESS(UintArray) link_ends;     // link_count of them, two handles each
+    ADDRESS(Vec4Array) link_laws;     // x is the length at rest, m
     ADDRESS(UintArray) cloth_handles; // cloth_vertex_count of them, as MoteRenderView has them, as those that follow
     ADDRESS(UintArray) cloth_corners; // 3 a triangle
     ADDRESS(UintArray) cloth_of_triangles; // cloth_triangle_count of them
@@ -264,7 +268,7 @@ SHARED_STRUCT(FrameConstants)
 
 #define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
-#define LAYER_FLOATS     10u
+#define LAYER_FLOATS     12u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
 #define PHASE_BODY       0u          // of MOTE_KIND_BODY

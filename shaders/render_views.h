@@ -29,6 +29,9 @@ typedef uint32_t uint;
 #define SHOW_NORMALS      10u
 #define SHOW_THICKNESS    11u
 
+#define SHOW_FOAM       11u
+#define SHOW_FOAM_CLASS 12u
+
 #define MAP_NONE       0u
 #define MAP_SEQUENTIAL 1u // dark violet, blue, teal, green, yellow
 #define MAP_DIVERGING  2u // blue, white in the middle, red

@@ -71,6 +71,10 @@ typedef struct MoteArray {
     X(neighbours)   /* uint, indices of particles: of those nearer than `smoothing_radius` when the step searched */   \
     X(handles)      /* uint a particle: its row of the member table; others are no members */                          \
     X(handle_slots) /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */        \
+    X(diffuse_positions)  /* vec4 a slot of passive particles: x, y, z, remaining life (s); 0: nothing is there */     \
+    X(diffuse_velocities) /* vec4: x, y, z, class: 0 spray, 1 foam, 2 bubble, or in between while it changes */        \
+    X(diffuse_ids)        /* uint */                                                                                   \
+    X(diffuse_counts)     /* uint: one more than the last slot in use, then what mote_world_diffuse_counts tells */    \
     X(member_clusters)    /* uint a member: the cluster whose rotation it follows */                                   \
     X(cluster_rotations)  /* vec4 a cluster: unit quaternion x, y, z, w */                                             \
     X(link_ends)          /* 2 uints a spring, links of cloth among them: handles as in `handles` */                   \
@@ -100,8 +104,9 @@ typedef struct MoteRenderView {
     uint32_t member_count;           // of bodies, in a table whose rows do not change when particles are sorted
     uint32_t cluster_count;          // of bodies
     uint32_t cloth_count, cloth_vertex_count, cloth_triangle_count;
-    uint32_t link_count;    // springs
-    MoteTimeline *timeline; // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
+    uint32_t link_count;       // springs
+    uint32_t diffuse_capacity; // slots of passive particles
+    MoteTimeline *timeline;    // of mote_world_hand_over: the arrays are ready at its value; NULL if they are already
 #define MOTE_RENDER_ARRAY(name) MoteArray name;
     MOTE_RENDER_ARRAYS(MOTE_RENDER_ARRAY)
 #undef MOTE_RENDER_ARRAY

@@ -133,6 +133,15 @@ typedef struct MoteSkyLook {
     float haze;           // 0 to 1, of the analytic sky
 } MoteSkyLook;
 
+// How spray, foam and bubbles are drawn: of the `foam` section.
+typedef struct MoteFoamLook {
+    float radius;        // spacings, median
+    float radius_spread; // standard deviation of its logarithm
+    float density;       // optical depth through the middle of one; 0 draws none
+    MoteVec3 color;
+    float shutter; // s
+} MoteFoamLook;
+
 // The `ground` section.
 typedef struct MoteGroundLook {
     bool visible;
@@ -275,6 +284,7 @@ typedef struct MoteRenderScene {
     MoteLiquidLook liquid;
     MoteSkyLook sky;
     MoteGroundLook ground;
+    MoteFoamLook foam;
     MotePictureLook picture;
     const MoteRenderMaterial *materials; // by phase group, or by group_materials; beyond them is the last one
     uint32_t material_count;
@@ -338,7 +348,8 @@ MOTE_API MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *
 
 // A named layer of the last picture as floats, `components` a pixel: "color" (linear, 4), "depth" (m along the view
 // direction, infinite where nothing is, 1), "normal" (world space, 3), "thickness" (m, 1), "id" (of the particle in
-// front + 1, 0 where there is none, 1: the float's bits are a uint32_t).
+// front + 1, 0 where there is none, 1: the float's bits are a uint32_t), "foam" (optical depth of
+// white water before and behind the liquid's surface, 2).
 MOTE_API MoteResult mote_renderer_read_layer(MoteRenderer *renderer, const char *layer, float *values);
 MOTE_API const char *mote_render_layer_name(uint32_t index, uint32_t *components); // NULL beyond the last
 

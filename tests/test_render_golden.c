@@ -34,6 +34,9 @@ static const Golden goldens[] = {
     {"marbles", "liquid", 45},
     {"flapping_fin", "liquid", 12}, // a mesh that moves
     {"rock_pool", "liquid", 24},    // a mesh that gets wet
+    {"wave_tank", "liquid", 70},    // white water
+    {"wave_tank", "foam", 70},
+    {"wave_tank", "foam_class", 70},
 };
 
 typedef struct Drawn {

@@ -6,6 +6,7 @@
 #include "render_shared.h"
 
 struct CompositeConstants {
+    vec4 foam_color; // rgb, linear
     float refraction;
     uint edge_samples;  // a pixel of color_samples and depth_samples; 0 where no solid has an edge in them
     uint has_occlusion; // whether occlusion_means are there

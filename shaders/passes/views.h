@@ -6,6 +6,7 @@
 #include "render_shared.h"
 
 struct ViewsConstants {
+    uint has_foam;         // whether frame.foam is there
     uint show, map;        // SHOW_ and MAP_, see render_views.h
     float lowest, highest; // range of the colour map
 };

@@ -8,8 +8,11 @@
 #include "shadow.glsl"
 #include "occlusion.glsl"
 #include "passes/composite.h"
+#include "passes/foam.h"
+#include "foam.glsl"
 PASS_CONSTANTS(CompositeConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
+layout(constant_id = 0) const uint HAS_FOAM = 0u;
 
 // 1 / z of the smoothed surface next to a texel; the texel's own where there is an edge between.
 float inverse_beside(ivec2 texel, ivec2 offset, float own)
@@ -51,8 +54,8 @@ vec4 surface_normal(ivec2 texel, float z)
     return vec4(-normalize(view_to_world_direction(n)), min(x.y, y.y));
 }
 
-// What is seen along the refracted ray after `metres` of liquid: the scene as it is on the screen where the ray leaves.
-vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 texel)
+// Where the refracted ray is on the screen after `metres` of liquid.
+vec2 pixel_behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 texel)
 {
     const vec3 leaves = to_view(point + direction * metres);
     const vec2 pixel = pixel_of(vec3(leaves.xy, max(leaves.z, 1e-3)));
@@ -61,7 +64,31 @@ vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 tex
     if (scene_view_z(ivec2(seen)) < surface_z) {
         seen = vec2(texel) + 0.5; // something in front of the liquid: not to be seen through it
     }
-    return textureLod(sampler2D(scene_color_image, linear_sampler), seen / size, 0.0).rgb;
+    return seen;
+}
+
+// What is seen along the refracted ray after `metres` of liquid: the scene as it is on the screen where the ray leaves.
+vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 texel)
+{
+    const vec2 seen = pixel_behind(point, direction, metres, surface_z, texel);
+    return textureLod(sampler2D(scene_color_image, linear_sampler), seen / vec2(frame.width, frame.height), 0.0).rgb;
+}
+
+// Bubbles and foam below the surface, over what is behind them. On the screen they are where the refracted ray is once it
+// is as deep as they are. Light reaches them through the liquid, too, from above.
+vec3 foam_behind(vec3 point, vec3 direction, float z, ivec2 texel, vec3 light, vec4 thickness)
+{
+    const uint own = FOAM_WORDS * uint(texel.y * int(frame.width) + texel.x);
+    const float own_sum = max(float(frame.foam.at[own + FOAM_BEHIND]), 1.0);
+    const float way = float(frame.foam.at[own + FOAM_BEHIND_WAY]) * (FOAM_UNIT / FOAM_WAY_UNIT) / own_sum;
+    const ivec2 seen = ivec2(pixel_behind(point, direction, max(way, 0.5 * frame.spacing), z, texel));
+    const uint at = FOAM_WORDS * uint(seen.y * int(frame.width) + seen.x);
+    const float sum = float(frame.foam.at[at + FOAM_BEHIND]);
+    const float sun = float(frame.foam.at[at + FOAM_BEHIND_LIGHT]) / max(sum, 1.0);
+    const float metres = float(frame.foam.at[at + FOAM_BEHIND_WAY]) * (FOAM_UNIT / FOAM_WAY_UNIT) / max(sum, 1.0);
+    const vec3 absorption = thickness.rgb / max(thickness.a, 1e-6);
+    const vec3 white = foam_radiance(pass.foam_color.rgb, vec3(0.0, 1.0, 0.0), sun, 0.8);
+    return mix(light, white * exp(-1.7 * absorption * metres), foam_opacity(sum / FOAM_UNIT));
 }
 
 vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
@@ -91,7 +118,11 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
     const float power = 600.0;
     const float glint = (power + 8.0) / 25.13 * pow(max(dot(normal, halfway), 0.0), power);
     const vec3 sun = frame.sun_radiance.rgb * (lit * sure * glint * max(dot(normal, frame.sun_direction.xyz), 0.0));
-    return (1.0 - mirror) * (background * transmittance + scattered) + mirror * reflection + fresnel * sun;
+    vec3 through = background * transmittance + scattered;
+    if (HAS_FOAM != 0u) {
+        through = foam_behind(point, refracted, z, texel, through, thickness);
+    }
+    return (1.0 - mirror) * through + mirror * reflection + fresnel * sun;
 }
 
 // Of the scene's samples at a pixel, those in front of the liquid: the sum of their light; w is how many they are.

@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
 #include "passes/layers.h"
+#include "passes/foam.h"
 PASS_CONSTANTS(LayersConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -47,4 +48,11 @@ void main()
     pass.layers.at[p + 7u] = floatBitsToUint(normal.z);
     pass.layers.at[p + 8u] = floatBitsToUint(thickness);
     pass.layers.at[p + 9u] = id;
+    vec2 foam = vec2(0.0); // optical depth before and behind the surface
+    if (pass.has_foam != 0u) {
+        const uint at = FOAM_WORDS * uint(texel.y * int(frame.width) + texel.x);
+        foam = vec2(frame.foam.at[at + FOAM_FRONT], frame.foam.at[at + FOAM_BEHIND]) / FOAM_UNIT;
+    }
+    pass.layers.at[p + 10u] = floatBitsToUint(foam.x);
+    pass.layers.at[p + 11u] = floatBitsToUint(foam.y);
 }

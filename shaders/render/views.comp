@@ -8,6 +8,7 @@
 #include "display.glsl"
 #include "render_views.h"
 #include "passes/views.h"
+#include "passes/foam.h"
 PASS_CONSTANTS(ViewsConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 // Linear light of a colour map's colour for a value; magenta where the value is no number.
@@ -91,6 +92,21 @@ vec3 background(ivec2 texel)
 
 const vec3 NOTHING = vec3(0.02); // behind what an image shows
 
+// Optical depth of white water before and behind the surface, or the mean class of what it is of.
+vec3 foam_color(ivec2 texel)
+{
+    float depth = 0.0, class_sum = 0.0;
+    if (pass.has_foam != 0u) {
+        const uint at = FOAM_WORDS * uint(texel.y * int(frame.width) + texel.x);
+        depth = float(frame.foam.at[at + FOAM_FRONT]) + float(frame.foam.at[at + FOAM_BEHIND]);
+        class_sum = float(frame.foam.at[at + FOAM_FRONT_LIGHT]) + float(frame.foam.at[at + FOAM_BEHIND_LIGHT]);
+    }
+    if (depth <= 0.0) {
+        return background(texel);
+    }
+    return color_of_value(pass.show == SHOW_FOAM ? depth / FOAM_UNIT : class_sum / depth);
+}
+
 // Liquid, and the grains and bodies in front of it.
 vec3 image_color(ivec2 texel)
 {
@@ -106,6 +122,9 @@ vec3 image_color(ivec2 texel)
         vec4 normal = texelFetch(normals_image, texel, 0); // shown as they are in a normal map's file
         normal = normal.w == 0.0 ? solid : normal;         // of liquid, where it is in front
         return normal.w == 0.0 ? NOTHING : srgb_decode(clamp(0.5 * normal.xyz + 0.5, 0.0, 1.0));
+    }
+    if (pass.show >= SHOW_FOAM) {
+        return foam_color(texel);
     }
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
     const float metres = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0).a;

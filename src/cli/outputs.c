@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/frames.h"
 #include "cli/options.h"
+#include "mote_diffuse.h"
 #include "scene/export.h"
 #include <inttypes.h>
 #include <math.h>
@@ -193,6 +194,18 @@ static json_t *list_warnings(const MoteSimulation *simulation)
     return list;
 }
 
+// How many passive particles there are, and what became of the others: diffuse = diffuse_spawned - diffuse_dead.
+static MoteResult add_diffuse(MoteWorld *world, json_t *summary)
+{
+    MoteDiffuseCounts counts;
+    const MoteResult result = mote_world_diffuse_counts(world, &counts);
+    json_object_set_new(summary, "diffuse", json_integer(counts.present));
+    json_object_set_new(summary, "diffuse_spawned", json_integer(counts.spawned));
+    json_object_set_new(summary, "diffuse_dead", json_integer(counts.dead));
+    json_object_set_new(summary, "diffuse_dropped", json_integer(counts.dropped));
+    return result;
+}
+
 static MoteResult make_summary(MoteSimulation *simulation, const RunReport *report, json_t **out)
 {
     MoteWorld *world = mote_simulation_world(simulation);
@@ -234,7 +247,7 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
                      "links", (json_int_t)s.links,                                                    //
                      "link_stretch_mean", s.links > 0 ? number(s.link_stretch_mean) : json_null(),    //
                      "link_stretch_max", s.links > 0 ? number(s.link_stretch_max) : json_null());
-    return MOTE_OK;
+    return add_diffuse(world, *out);
 }
 
 MoteResult outputs_write_json(const char *path, json_t *object)

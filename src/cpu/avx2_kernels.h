@@ -19,6 +19,7 @@ RangeFunction avx2_solve_coloured_links;
 RangeFunction avx2_solve_pairs, avx2_count_contacts, avx2_split_particle_masses;
 RangeFunction avx2_watch_begin, avx2_watch_end;
 RangeFunction avx2_predict, avx2_assign_keys, avx2_update_velocity;
+RangeFunction avx2_advect_diffuse;
 RangeFunction avx2_make_columns; // no AVX2 kernel: see avx2_build_lists
 
 // Where threads put lists in one pass, before anyone knows how long they all are: each takes chunks in turn. All

@@ -32,6 +32,7 @@ static RangeFunction *const avx2_kernels[KERNEL_COUNT] = {
     [KERNEL_ID_predict] = avx2_predict,
     [KERNEL_ID_assign_keys] = avx2_assign_keys,
     [KERNEL_ID_update_velocity] = avx2_update_velocity,
+    [KERNEL_ID_advect_diffuse] = avx2_advect_diffuse,
 };
 
 RangeFunction *const *cpu_avx2_kernels(void)

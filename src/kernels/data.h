@@ -81,6 +81,18 @@ enum {
 #define LACKS_MIXTURES  64u  // particles that are lighter than some liquid
 #define LACKS_LIQUIDS   128u // liquids with parameters of their own
 
+#define DIFFUSE_SPRAY  0.0f // classes of passive particles
+#define DIFFUSE_FOAM   1.0f
+#define DIFFUSE_BUBBLE 2.0f
+
+#define DIFFUSE_EXTENT    0u // one more than the last slot in use
+#define DIFFUSE_SPAWNED   1u // since the world was made
+#define DIFFUSE_DEAD      2u // of those
+#define DIFFUSE_DROPPED   3u // were to be made, but no slot was free
+#define DIFFUSE_FASTEST   4u // bits of the running maximum of speeds, m/s
+#define DIFFUSE_FAST      5u // bits of the largest speed in this step
+#define DIFFUSE_COUNT_ALL 6u
+
 #define IMPULSE_SLOTS 2u   // dynamic colliders that can push one particle in an iteration, and get momentum from it
 #define IMPULSE_CHUNK 256u // particles whose impulses one invocation sums up
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "mote_diffuse.h"
 #include "solver/particle_copy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,62 @@ static MoteResult write_file(const ExportTable *table, uint32_t format, const ch
     return result;
 }
 
+// ---- Passive particles ----
+
+// Spray, foam and bubbles, to a file of their own: of what the solver's particles have, position, velocity and id; the
+// class as phase, and channels.
+static MoteResult write_diffuse(MoteWorld *world, double time, uint32_t format, const char *path)
+{
+    MoteDiffuseCounts counts;
+    MoteResult result = mote_world_diffuse_counts(world, &counts);
+    const size_t room = (size_t)counts.present + 1;
+    ExportTable *table = calloc(1, sizeof *table);
+    float *floats = malloc(8 * room * sizeof *floats), *zeros = calloc(room, sizeof *zeros);
+    uint32_t *words = malloc(2 * room * sizeof *words);
+    if (result == MOTE_OK && (table == NULL || floats == NULL || zeros == NULL || words == NULL)) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %u passive particles", path, counts.present);
+    }
+    if (result == MOTE_OK) {
+        MoteDiffuse diffuse = {
+            .capacity = counts.present, .positions = floats, .velocities = floats + 4 * room, .ids = words};
+        result = mote_world_read_diffuse(world, &diffuse);
+        for (uint32_t i = 0; i < diffuse.count; i++) {
+            words[room + i] = (uint32_t)(diffuse.velocities[4 * (size_t)i + 3] + 0.5f);
+        }
+        *table = (ExportTable){.particle_count = diffuse.count, .attribute_count = EXPORT_CHANNEL + 2, .time = time};
+        table->attributes[EXPORT_POSITION] = (ExportAttribute){3, 4, false, floats};
+        table->attributes[EXPORT_VELOCITY] = (ExportAttribute){3, 4, false, floats + 4 * room};
+        table->attributes[EXPORT_ID] = (ExportAttribute){1, 1, true, words};
+        table->attributes[EXPORT_PHASE] = (ExportAttribute){1, 1, true, words + room};
+        table->attributes[EXPORT_DENSITY] = table->attributes[EXPORT_MASS] = (ExportAttribute){1, 1, false, zeros};
+        table->attributes[EXPORT_CHANNEL] = (ExportAttribute){1, 4, false, floats + 3};
+        table->attributes[EXPORT_CHANNEL + 1] = (ExportAttribute){1, 4, false, floats + 4 * room + 3};
+        snprintf(table->channel_names[0], EXPORT_NAME_SIZE, "life");
+        snprintf(table->channel_names[1], EXPORT_NAME_SIZE, "class");
+        result = result == MOTE_OK ? write_file(table, format, path) : result;
+    }
+    free(table);
+    free(floats);
+    free(zeros);
+    free(words);
+    return result;
+}
+
+// The name of the particles' file with _foam behind it.
+static MoteResult export_diffuse(MoteSimulation *simulation, uint32_t format, const char *path)
+{
+    const size_t size = strlen(path) + sizeof "_foam";
+    char *name = malloc(size);
+    if (name == NULL) {
+        return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory to write it", path);
+    }
+    snprintf(name, size, "%s_foam", path);
+    const MoteResult result =
+        write_diffuse(mote_simulation_world(simulation), mote_simulation_time(simulation), format, name);
+    free(name);
+    return result;
+}
+
 MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format)
 {
     const uint32_t found = find_format(format);
@@ -258,6 +315,9 @@ MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, 
         mote_fail(result, "%s: not written: %s", path, mote_error_message());
     } else {
         result = write_file(table, found, path);
+    }
+    if (result == MOTE_OK && mote_world_diffuse_capacity(mote_simulation_world(simulation)) > 0) {
+        result = export_diffuse(simulation, found, path);
     }
     memory_free(&memory);
     free(table);

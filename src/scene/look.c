@@ -222,6 +222,17 @@ static void make_ropes(SimulationLook *look, const SceneBodies *bodies)
     }
 }
 
+// ---- Foam ----
+
+static MoteFoamLook foam_look(const SceneFoam *foam, float frame_rate)
+{
+    return (MoteFoamLook){.radius = foam->radius,
+                          .radius_spread = foam->radius_spread,
+                          .density = foam->density,
+                          .color = foam->color,
+                          .shutter = foam->shutter / frame_rate};
+}
+
 // ---- The defaults ----
 
 static MoteRenderMaterial default_material;
@@ -251,6 +262,9 @@ MoteRenderScene mote_default_render_scene(void)
     scene_defaults(SCENE_SECTION_sky, &scene.sky);
     scene_defaults(SCENE_SECTION_ground, &scene.ground);
     scene_defaults(SCENE_SECTION_picture, &scene.picture);
+    SceneFoam foam;
+    scene_defaults(SCENE_SECTION_foam, &foam);
+    scene.foam = foam_look(&foam, mote_default_settings().frame_rate);
     return scene;
 }
 
@@ -357,6 +371,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .liquid = *SCENE_AT(values, liquid, 0),
         .sky = *SCENE_AT(values, sky, 0),
         .ground = *SCENE_AT(values, ground, 0),
+        .foam = foam_look(SCENE_AT(values, foam, 0), SCENE_AT(values, solver, 0)->frame_rate),
         .picture = *SCENE_AT(values, picture, 0),
         .materials = look->materials,
         .material_count = SCENE_COUNT(values, material),

@@ -231,6 +231,7 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     out->link_count = view->link_count;
     out->cloth_vertex_count = view->cloth_vertex_count;
     out->cloth_triangle_count = view->cloth_triangle_count;
+    out->diffuse_capacity = view->diffuse_capacity;
     list_arrays(world, out);
     return MOTE_OK;
 }

@@ -183,6 +183,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
         finish_dynamic_colliders(world);
     }
     watch_energy(world);
+    world_advance_diffuse(world);
     marks->ended = (StepMark){*view, world->scratch};
     return world_stops(world) ? stop_fail() : world_spawn(world);
 }

@@ -5,6 +5,7 @@
 
 #include "base/stop.h"
 #include "mote_cloth.h"
+#include "mote_diffuse.h"
 #include "mote_forces.h"
 #include "solver/backend.h"
 #include "solver/scratch.h"
@@ -202,6 +203,7 @@ struct MoteWorld {
     MoteAir air;
     ForceFieldSlot *force_fields;
     uint32_t force_field_slots; // view.force_field_count of them in use
+    MoteFoam foam;              // of view.diffuse_capacity
 };
 
 // Updates the tally by a particle with this inverse mass.
@@ -354,6 +356,8 @@ MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint
 void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
 // Spawns the particles of the step, at its end. spawn.c
 MoteResult world_spawn(MoteWorld *world);
+// Moves the passive particles, and makes new ones. diffuse.c
+void world_advance_diffuse(MoteWorld *world);
 // Slots that `steps` steps of a batch are likely to need for new particles.
 uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps);
 // Adds dead slots behind all others. `counters` are those of the device; they are updated and written back.

@@ -5,19 +5,22 @@
 
 static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    const SimpleShader shaders[] = {{"composite.comp", {0}}};
-    return simple_pass_create(renderer, state, shaders, 1);
+    const SimpleShader shaders[] = {{"composite.comp", {0}}, {"composite.comp", {1}}}; // without foam, with it
+    return simple_pass_create(renderer, state, shaders, 2);
 }
 
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
 {
     const SimplePass *pass = state;
     const Frame *frame = &renderer->frame;
-    const CompositeConstants constants = {.refraction = frame->scene->liquid.refraction,
+    const MoteVec3 white = frame->scene->foam.color;
+    const CompositeConstants constants = {.foam_color = {white.x, white.y, white.z, 0.0f},
+                                          .refraction = frame->scene->liquid.refraction,
                                           .edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0,
                                           .has_occlusion = frame->constants.occlusion_means != 0};
     pass_constants(renderer, &constants, sizeof constants);
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[frame->constants.foam != 0 ? 1 : 0],
+              NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);
     return MOTE_OK;
 }

@@ -20,7 +20,9 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     if (result != MOTE_OK) {
         return result;
     }
-    const LayersConstants constants = {.layers = renderer->layers.address, .has_grains = renderer->frame.grains};
+    const LayersConstants constants = {.layers = renderer->layers.address,
+                                       .has_foam = renderer->frame.constants.foam != 0,
+                                       .has_grains = renderer->frame.grains};
     pass_constants(renderer, &constants, sizeof constants);
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[0], NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);

@@ -162,7 +162,7 @@ static void draw_collider(Pen *pen, const MoteCollider *collider, const MoteCame
 
 static bool is_drawn(const Frame *frame, uint32_t look)
 {
-    const bool measures = frame->view >= VIEW_depth && frame->view <= VIEW_thickness; // images, not the scene
+    const bool measures = frame->view >= VIEW_depth && frame->view <= VIEW_foam_class; // images, not the scene
     return frame->view == VIEW_colliders || (look == MOTE_LOOK_WIREFRAME && !measures);
 }
 

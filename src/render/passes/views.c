@@ -30,6 +30,8 @@ static const ViewRow view_rows[VIEW_COUNT] = {
     [VIEW_smooth_depth] = {SHOW_SMOOTH_DEPTH, MAP_SEQUENTIAL, "depth after smoothing (m)"},
     [VIEW_normals] = {SHOW_NORMALS, MAP_NONE, "normals, -1 to 1 in x y z as 0 to 1 in r g b"},
     [VIEW_thickness] = {SHOW_THICKNESS, MAP_SEQUENTIAL, "thickness (m)"},
+    [VIEW_foam] = {SHOW_FOAM, MAP_SEQUENTIAL, "optical depth of white water"},
+    [VIEW_foam_class] = {SHOW_FOAM_CLASS, MAP_SEQUENTIAL, "spray 0, foam 1, bubbles 2"},
     [VIEW_colliders] = {SHOW_PHASE, MAP_NONE, "colliders: containers orange, solids green"},
 };
 
@@ -143,6 +145,12 @@ static MoteResult choose_range(const Frame *frame, ViewsConstants *constants)
         range = measure_depth(frame);
         range = (Range){0.0f, nice_ceiling(range.highest - range.lowest)};
         break;
+    case VIEW_foam:
+        range = (Range){0.0f, 4.0f};
+        break;
+    case VIEW_foam_class:
+        range = (Range){0.0f, 2.0f};
+        break;
     default:
         break;
     }
@@ -195,6 +203,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     if (result == MOTE_OK && frame->sample == 0) {
         const ViewRow *row = &view_rows[frame->view];
         pass->constants = (ViewsConstants){.show = row->show, .map = row->map};
+        pass->constants.has_foam = frame->constants.foam != 0;
         result = choose_range(frame, &pass->constants);
     }
     if (result == MOTE_OK) {
