@@ -45,7 +45,7 @@ typedef struct LinkTerms {
     vec4x8 mask;
 } LinkTerms;
 
-static inline void solve_eight(const SolverData *view, uint link, const uint *a, const uint *b, vec4x8 law,
+static inline void solve_link_block(const SolverData *view, uint link, const uint *a, const uint *b, vec4x8 law,
                                const LinkTerms *terms)
 {
     const __m256 zero = _mm256_setzero_ps(), tiny = _mm256_set1_ps(1e-30f);
@@ -88,7 +88,7 @@ void avx2_solve_coloured_links(const SolverData *view, uint begin, uint end)
         if (_mm256_testz_si256(none, none) == 0 || _mm256_movemask_ps(damped) != 0) {
             kernel(view, i, i + 8u);
         } else {
-            solve_eight(view, link, a, b, law, &terms);
+            solve_link_block(view, link, a, b, law, &terms);
         }
     }
     kernel(view, i, end);
