@@ -240,19 +240,18 @@ static void solve_groups(MoteWorld *world)
 // The energy that constraints store and give back is no gain.
 static void credit_stored_energy(MoteWorld *world)
 {
-#define STORES_ENERGY(group, note, credit)                                                                             \
+#define STORES_ENERGY(group, kernel)                                                                                   \
     if (group_is_active(world, GROUP_##group)) {                                                                       \
-        LAUNCH(world, credit);                                                                                         \
+        LAUNCH(world, kernel);                                                                                         \
     }
 #include "kernels/constraints.def"
 }
 
 static void note_stored_energy(MoteWorld *world)
 {
-#define KERNEL_ID_nothing KERNEL_COUNT
-#define STORES_ENERGY(group, note, credit)                                                                             \
-    if (KERNEL_ID_##note != KERNEL_COUNT && group_is_active(world, GROUP_##group)) {                                   \
-        LAUNCH(world, note);                                                                                           \
+#define NOTES_ENERGY(group, kernel)                                                                                    \
+    if (group_is_active(world, GROUP_##group)) {                                                                       \
+        LAUNCH(world, kernel);                                                                                         \
     }
 #include "kernels/constraints.def"
 }
