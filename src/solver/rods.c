@@ -304,6 +304,8 @@ MoteResult mote_world_read_rods(MoteWorld *world, MoteRodNodeState *out, uint32_
 {
     const SolverData *view = &world->view;
     const uint32_t nodes = view->rod_node_count, count = capacity < nodes ? capacity : nodes;
+    const uint32_t parts = world->settings.small_steps > 1 ? world->settings.small_steps : 1;
+    const float last_part = world->last_time_step / (float)parts;
     void (*const download)(Backend *, void *, const void *, size_t) = world->backend->functions->download;
     RodRows rows;
     MoteParticleHandle *handles = malloc(count * sizeof *handles + 1);
@@ -324,8 +326,8 @@ MoteResult mote_world_read_rods(MoteWorld *world, MoteRodNodeState *out, uint32_
         const vec4 q = rows.rotations[i];
         out[i] = (MoteRodNodeState){.node = rows.nodes[i],
                                     .rotation = {q.x, q.y, q.z, q.w},
-                                    .force = force_of(rows.zeros[2 * (size_t)i], world->last_time_step),
-                                    .torque = force_of(rows.zeros[2 * (size_t)i + 1], world->last_time_step)};
+                                    .force = force_of(rows.zeros[2 * (size_t)i], last_part),
+                                    .torque = force_of(rows.zeros[2 * (size_t)i + 1], last_part)};
     }
     rows_free(&rows);
     free(handles);
