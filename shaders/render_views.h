@@ -28,9 +28,8 @@ typedef uint32_t uint;
 #define SHOW_SMOOTH_DEPTH 9u
 #define SHOW_NORMALS      10u
 #define SHOW_THICKNESS    11u
-
-#define SHOW_FOAM       11u
-#define SHOW_FOAM_CLASS 12u
+#define SHOW_FOAM         12u
+#define SHOW_FOAM_CLASS   13u
 
 #define MAP_NONE       0u
 #define MAP_SEQUENTIAL 1u // dark violet, blue, teal, green, yellow

@@ -5,6 +5,7 @@
 #include "cpu/avx2_boundary.h"
 #include "cpu/avx2_idle.h"
 #include "cpu/cpu_backend.h"
+#include "mote_diffuse.h"
 
 enum { CPU, PORTABLE, CUDA, VULKAN }; // rows of test_backends
 
@@ -135,6 +136,10 @@ static void compare_views(KernelId kernel, const SolverData *found, const Solver
     compare_vec4s("pushes", found->corrections, expected->corrections, found->corrections != NULL ? n : 0, h, 0.0);
     compare_vec4s("starts", found->contact_starts, expected->contact_starts, found->contact_starts != NULL ? n : 0, 0.0,
                   0.0);
+    compare_vec4s("passive particles", found->diffuse_positions, expected->diffuse_positions, found->diffuse_capacity,
+                  h, allowed);
+    compare_vec4s("their velocities", found->diffuse_velocities, expected->diffuse_velocities, found->diffuse_capacity,
+                  speed, allowed);
     if (found->link_count > 0) { // of particles of about a kilogram
         compare_floats("multipliers", found->link_lambdas, expected->link_lambdas, found->link_count, 1, h);
     }
@@ -279,6 +284,10 @@ static void watch_dam_break(const MoteSettings *settings)
 {
     MoteWorld *world = make_watched_world(settings);
     build_dam_break(world, 10, 14, settings->dimensions == 2 ? 1 : 8);
+    MoteFoam foam = mote_default_foam();
+    foam.capacity = 2000;
+    foam.amount = 20.0f;
+    expect_ok(mote_world_set_foam(world, &foam));
     const MoteCollider container =
         mote_world_settings(world).dimensions == 2
             ? still_collider(MOTE_COLLIDER_SPHERE, (MoteVec3){0.9f, 0.0f, 0.0f}, (MoteVec3){0, 0, 0}, 0.2f)

@@ -46,7 +46,7 @@ typedef struct LinkTerms {
 } LinkTerms;
 
 static inline void solve_link_block(const SolverData *view, uint link, const uint *a, const uint *b, vec4x8 law,
-                               const LinkTerms *terms)
+                                    const LinkTerms *terms)
 {
     const __m256 zero = _mm256_setzero_ps(), tiny = _mm256_set1_ps(1e-30f);
     const vec4x8 p = load_vec4x8(view->predicted, a), q = load_vec4x8(view->predicted, b);

@@ -34,7 +34,8 @@ typedef struct SceneBodies {
     uint32_t *element_models; // a body of the scene
     BodyCopy *copies;         // in the world's order
     uint32_t copy_count;
-    MoteParticleHandle *rope_nodes; // along each rod of the scene, then along each spring: one more than it has segments
+    MoteParticleHandle
+        *rope_nodes; // along each rod of the scene, then along each spring: one more than it has segments
     uint32_t rope_node_count;
     uint32_t *rod_sizes; // nodes a rod
 } SceneBodies;

@@ -34,7 +34,7 @@
 #include "particle/neighbours.h"
 
 #define DIFFUSE_GAP      0.1f // spacings that passive particles keep from colliders
-#define DIFFUSE_FRICTION 0.5f // share of the sliding speed that spray keeps where it hits one
+#define DIFFUSE_FRICTION 0.5f // Coulomb coefficient where they hit one
 
 // The liquid around a point: the mean velocity of its particles, weighted by Poly6, and their number.
 STRUCT(Flow)
@@ -214,7 +214,9 @@ FUNCTION Passive collide_passive(VIEW_COMMA Passive one, Collider collider)
         const float towards = v3_dot(relative, normal);
         if (towards < 0.0f) {
             const vec3 sliding = v3_add_scaled(relative, normal, -towards);
-            one.velocity = v3_add_scaled(wall, sliding, DIFFUSE_FRICTION);
+            const float speed = v3_length(sliding);
+            const float kept = 1.0f - min_f32(-DIFFUSE_FRICTION * towards / max_f32(speed, 1e-20f), 1.0f); // Coulomb
+            one.velocity = v3_add_scaled(wall, sliding, kept);
         }
         one.position = v3_add_scaled(one.position, normal, gap - surface.w);
         one.touches = true;
