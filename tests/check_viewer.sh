@@ -314,7 +314,10 @@ key B
 wait settled
 key B
 wait settled
+key B
+wait settled
 state $work/forces.json
+key V
 key V
 key V
 key Escape
@@ -718,7 +721,7 @@ settings=none
 # ---- Memory: all views share what the first one took ----
 {
     echo "wait loaded"
-    for view in {1..12}; do
+    for view in {1..15}; do
         printf 'key V\nwait settled\n'
         ((view != 1)) || echo "state $work/first_view.json"
     done

@@ -272,6 +272,9 @@ static void test_every_view(void **state)
     make_view_test(test);
     for (uint32_t v = 0; mote_render_view_name(v) != NULL; v++) {
         const char *name = mote_render_view_name(v);
+        if (strncmp(name, "foam", 4) == 0) { // of which there is none here: test_render_foam.c, test_render_golden.c
+            continue;
+        }
         const char *views[] = {strcmp(name, "channel") == 0 ? "channel:heat" : name, "channel:flow"};
         for (uint32_t k = 0; k < (strcmp(name, "channel") == 0 ? 2u : 1u); k++) {
             test->scene.liquid.visible = false; // nothing but the scene and the legend
