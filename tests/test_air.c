@@ -223,5 +223,6 @@ int main(void)
         ON_EVERY_BACKEND(gusts_are_repeatable),         ON_CPU_AND_CUDA(wrong_air_is_refused),
         cmocka_unit_test(states_of_scenes_resume),
     };
-    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+    static const char *const long_tests[] = {NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, fixture_open, fixture_close);
 }

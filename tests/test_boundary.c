@@ -245,5 +245,6 @@ int main(void)
         ON_EVERY_BACKEND(a_thin_plate_makes_no_energy),
         ON_CPU_AND_CUDA(a_pool_presses_on_its_walls),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const long_tests[] = {NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

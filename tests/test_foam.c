@@ -477,5 +477,7 @@ int main(void)
         ON_CPU_AND_GPUS(foam_changes_no_bit_of_the_liquid),
         ON_EVERY_BACKEND(mistakes_are_told),
     };
-    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+    static const char *const long_tests[] = {"runs_repeat_on_all_backends", "totals_do_not_depend_on_the_time_step",
+                                             NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, fixture_open, fixture_close);
 }

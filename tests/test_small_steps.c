@@ -501,5 +501,6 @@ int main(void)
         ON_CPU_AND_CUDA(better_schemes_stretch_less),
         cmocka_unit_test(cloth_is_equal_on_all_backends),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const long_tests[] = {NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, NULL, NULL);
 }

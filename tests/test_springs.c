@@ -626,5 +626,6 @@ int main(void)
         cmocka_unit_test(wrong_sections_are_refused),
         ON_CPU_AND_GPUS(states_of_scenes_resume),
     };
-    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+    static const char *const long_tests[] = {NULL};
+    return run_long_suite(tests, sizeof tests / sizeof tests[0], long_tests, fixture_open, fixture_close);
 }
