@@ -449,7 +449,7 @@ MoteResult world_add_link_statistics(MoteWorld *world, const MoteParticleView *h
 
 // ---- Solving -----------------------------------------------------------------------------------------------
 
-static const float IMPROVED_RELAXATION = 0.25f; // 0.35 explodes with 12 stiff links a vertex
+static const float IMPROVED_RELAXATION = 0.15f; // 0.2 explodes with 12 stiff links a vertex (docs/cloth.md)
 static const double MOMENTUM_POWER = 0.6;       // b of IJ
 
 void world_locate_links(MoteWorld *world)
