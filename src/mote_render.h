@@ -159,6 +159,7 @@ typedef struct MotePictureLook {
     uint32_t multisampling; // samples a pixel that the edges of solids and glass are drawn with, 1 to 8: the next power
                             // of two that the device has is used. Pictures of many samples have no need of it.
     float saturation;       // 1 leaves colours as they are
+    float bloom;            // share of the light that is spread around what is bright, 0 to 1
     bool occlusion;         // less light from the sky where grains and bodies are close to each other, or to anything
     float outline;          // pixels, width of dark lines around liquid and solids and along creases; 0 is none
 } MotePictureLook;
