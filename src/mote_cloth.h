@@ -25,6 +25,9 @@ typedef struct MoteCloth {
     float shear_compliance;         // likewise
     float bend_compliance;          // likewise; INFINITY: no links against bending, and so for the others
     float damping;                  // N s/m, of a link that has a compliance
+    float thickness; // m, distance at which its vertices touch each other, and half of what they keep from what else is
+                     // solid; at most the smoothing radius. 0 is the distance of all solids. Two of its vertices that
+                     // are nearer than that at rest keep their distance at rest
     float drag, lift; // coefficients of the air's forces on a triangle (MoteAir): a flat plate has about 1.2
     uint32_t tethers; // 0 to 2: of a vertex, to the nearest pins; they keep it from going farther from them
                       // than the links between are long at rest

@@ -152,6 +152,12 @@ static inline bool all_alike(const SolverData *view, uint phase, const uint *lis
     return _mm256_movemask_epi8(same) == -1;
 }
 
+// Whether particles of this phase touch each other, all at the same distance.
+static inline bool has_one_reach(const SolverData *view, uint phase)
+{
+    return has_trait(phase, TRAIT_SELF) && !(view->cloth_reach > 0.0f && has_trait(phase, TRAIT_SHEET));
+}
+
 // What all grains of a phase have in common.
 static Grain grains_of(const SolverData *view, uint phase)
 {
@@ -244,7 +250,7 @@ void avx2_solve_pairs(const SolverData *view, uint begin, uint end)
         const uint count = view->neighbour_counts[i];
         const uint cluster = rigid_cluster_of(view, i);
         vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (plain && has_trait(phase, TRAIT_SELF) && (uniform || all_alike(view, phase, list, count))) {
+        if (plain && has_one_reach(view, phase) && (uniform || all_alike(view, phase, list, count))) {
             if (phase != grain.phase) {
                 grain = grains_of(view, phase);
             }
@@ -312,7 +318,7 @@ void avx2_split_particle_masses(const SolverData *view, uint begin, uint end)
         const uint phase = view->phases[i];
         const uint *list = view->neighbours + (size_t)view->neighbour_starts[i] * NEIGHBOUR_BLOCK;
         const uint count = splits_mass(view, i) ? view->neighbour_counts[i] : 0u;
-        const bool alike = plain && has_trait(phase, TRAIT_SELF) && (uniform || all_alike(view, phase, list, count));
+        const bool alike = plain && has_one_reach(view, phase) && (uniform || all_alike(view, phase, list, count));
         store_split_mass(
             view, i, alike ? count_grains(view, here, list, count) : count_touching(view, i, here, list, count, reach));
     }

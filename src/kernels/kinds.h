@@ -9,6 +9,7 @@
 #define TRAIT_CONTACTS 2u
 #define TRAIT_SELF     4u
 #define TRAIT_ROLLS    8u
+#define TRAIT_SHEET    16u
 
 #define PHASE_GROUP      0x00ffffffu // MOTE_PHASE_GROUP_MASK
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK

@@ -305,6 +305,7 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .bend_compliance = yard->cloth->bend_compliance,
             .damping = yard->cloth->damping,
             .tethers = yard->cloth->tethers,
+            .thickness = yard->cloth->contact_thickness,
         };
         result = mote_world_add_cloth(start->world, &cloth, NULL);
     }

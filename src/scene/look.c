@@ -142,6 +142,8 @@ static MoteRenderCloth cloth_look(const SceneCloth *cloth, const SceneValues *va
 {
     const MoteVec3 front = color_or(cloth->color, scene_material(values, cloth->material)->color);
     const bool grid = cloth->mesh[0] == '\0';
+    const float contact = scene_contact_distance(SCENE_AT(values, solver, 0));
+    const float relative = cloth->contact_thickness > 0.0f ? cloth->contact_thickness / contact : 1.0f;
     return (MoteRenderCloth){
         .look = cloth->look,
         .color = front,
@@ -153,7 +155,7 @@ static MoteRenderCloth cloth_look(const SceneCloth *cloth, const SceneValues *va
         .sheen = cloth->sheen,
         .transmission = cloth->transmission,
         .weave = cloth->weave,
-        .thickness = cloth->thickness,
+        .thickness = cloth->thickness * relative,
         .absorption = cloth->absorption,
         .uv_size = {grid ? cloth->size.x : cloth->uv_size, grid ? cloth->size.y : cloth->uv_size},
     };

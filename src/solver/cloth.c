@@ -112,6 +112,12 @@ static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has drag %g and lift %g, expected numbers not below 0",
                          (double)cloth->drag, (double)cloth->lift);
     }
+    const float h = world->settings.spacing * world->settings.smoothing_radius_ratio;
+    if (!(cloth->thickness >= 0.0f) || cloth->thickness > h) {
+        return mote_fail(MOTE_ERROR_INPUT,
+                         "the cloth has a thickness of %g m, expected 0 to the smoothing radius, which is %g m",
+                         (double)cloth->thickness, (double)h);
+    }
     if (cloth->tethers > 2) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has %u tethers a vertex, expected at most 2", cloth->tethers);
     }
@@ -338,6 +344,16 @@ static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
     return result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTH_UVS, 6 * t, 6 * triangles) : result;
 }
 
+// Arrays over particles that worlds with cloth have.
+static MoteResult reserve_slots(MoteWorld *world, const NewCloth *new)
+{
+    const uint32_t before = world->view.cloth_vertex_count;
+    world->view.cloth_vertex_count = before + new->cloth->vertex_count;
+    const MoteResult result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]);
+    world->view.cloth_vertex_count = before;
+    return result;
+}
+
 // Mass (kg) per area (m^2) of the vertices that are not pinned.
 static MoteResult area_mass(const NewCloth *new, float *out)
 {
@@ -378,7 +394,10 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per
     uint32_t *starts = shifted(new->topology.fan_starts, (size_t)cloth->vertex_count + 1, 3 * triangle);
     uint32_t *owners = malloc(triangles * sizeof *owners);
     float *uvs = calloc(6 * triangles, sizeof *uvs);
-    const bool complete = rows != NULL && fans != NULL && starts != NULL && owners != NULL && uvs != NULL;
+    uint32_t *of_vertices = malloc(cloth->vertex_count * sizeof *of_vertices);
+    vec4 *rests = malloc(cloth->vertex_count * sizeof *rests);
+    const bool complete = rows != NULL && fans != NULL && starts != NULL && owners != NULL && uvs != NULL &&
+                          of_vertices != NULL && rests != NULL;
     if (complete) {
         Backend *backend = world->backend;
         void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
@@ -388,7 +407,13 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per
         if (cloth->uvs != NULL) {
             memcpy(uvs, cloth->uvs, 6 * triangles * sizeof *uvs);
         }
-        const vec4 law = v4(cloth->drag, cloth->lift, per_area, 0.0f);
+        for (size_t v = 0; v < cloth->vertex_count; v++) {
+            of_vertices[v] = view->cloth_count;
+            rests[v] = v4(new->rest[v].x, new->rest[v].y, new->rest[v].z, 0.0f);
+        }
+        upload(backend, view->cloth_of_vertices + vertex, of_vertices, cloth->vertex_count * sizeof *of_vertices);
+        upload(backend, view->cloth_rests + vertex, rests, cloth->vertex_count * sizeof *rests);
+        const vec4 law = v4(cloth->drag, cloth->lift, per_area, cloth->thickness);
         upload(backend, view->cloth_laws + view->cloth_count, &law, sizeof law);
         upload(backend, view->cloth_handles + vertex, new->handles, cloth->vertex_count * sizeof *new->handles);
         upload(backend, view->cloth_corners + 3 * (size_t)triangle, rows, corners * sizeof *rows);
@@ -402,6 +427,8 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per
     free(starts);
     free(owners);
     free(uvs);
+    free(of_vertices);
+    free(rests);
     return complete ? world_check_backend(world) : mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
 }
 
@@ -415,7 +442,9 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
     }
     world->cloths = grown;
     MoteResult result = reserve_tables(world, new);
-    float per_area = 0.0f;
+    float per_area = 0.0f, gap = 0.0f;
+    result = result == MOTE_OK ? cloth_rest_gap(new->rest, new->cloth->vertex_count, &gap) : result;
+    result = result == MOTE_OK ? reserve_slots(world, new) : result;
     result = result == MOTE_OK ? area_mass(new, &per_area) : result;
     result = result == MOTE_OK ? upload_tables(world, new, per_area) : result;
     result = result == MOTE_OK ? add_tethers(world, new) : result;
@@ -424,7 +453,9 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
     if (result == MOTE_OK) {
         grown[index] = (WorldCloth){.info = new->info,
                                     .first_vertex = world->view.cloth_vertex_count,
-                                    .first_triangle = world->view.cloth_triangle_count};
+                                    .first_triangle = world->view.cloth_triangle_count,
+                                    .thickness = new->cloth->thickness,
+                                    .rest_gap = gap};
         world->view.cloth_count++;
         world->view.cloth_vertex_count += new->cloth->vertex_count;
         world->view.cloth_triangle_count += new->cloth->triangle_count;

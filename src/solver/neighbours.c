@@ -105,6 +105,7 @@ MoteResult world_find_neighbours(MoteWorld *world)
         LAUNCH(world, clear_handles);
         LAUNCH(world, locate_handles);
         world_locate_links(world);
+        world_locate_cloth(world);
     }
     return result;
 }

@@ -115,6 +115,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
 
     view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
     view->contact_distance = settings->solid_distance * settings->spacing;
+    view->cloth_reach = world_cloth_reach(world, view->contact_distance);
     view->fluid_distance = LIQUID_REACH * settings->spacing;
     view->recovery_limit =
         settings->stabilization_iterations > 0 ? RECOVERY_SPEED * fall * time_step * time_step : (float)unlimited;

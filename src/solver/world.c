@@ -44,6 +44,10 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
         return mote_fail(MOTE_ERROR_INPUT, "settings.dimensions cannot change from %u to %u",
                          world->settings.dimensions, settings->dimensions);
     }
+    const MoteResult thin_enough = world_check_thickness(world, settings);
+    if (thin_enough != MOTE_OK) {
+        return thin_enough;
+    }
     const uint32_t vorticity =
         settings->vorticity > 0.0f || world->liquids.vorticity ? world->capacities[CAPACITY_PARTICLES] : 0;
     const MoteResult reserved = world_reserve(world, CAPACITY_VORTICITY, vorticity, 0);

@@ -93,6 +93,8 @@ typedef struct ForceFieldSlot {
 typedef struct WorldCloth {
     MoteClothInfo info;
     uint32_t first_vertex, first_triangle; // rows of cloth_handles, triangles of cloth_corners
+    float thickness;                       // m, or 0: as all solids
+    float rest_gap;                        // m, between its nearest two vertices at rest
 } WorldCloth;
 
 // The arguments of mote_world_set_step_callbacks.
@@ -338,6 +340,14 @@ MoteResult world_order_links(MoteWorld *world);
 // How far links are stretched where `host` has the particles. springs.c
 MoteResult world_add_link_statistics(MoteWorld *world, const MoteParticleView *host, MoteStatistics *out);
 void world_locate_links(MoteWorld *world);
+// Which vertex of cloth each particle is, after a sort. cloth_contacts.c
+void world_locate_cloth(MoteWorld *world);
+// The parameter cloth_reach (m) for a contact distance of other solids. cloth_contacts.c
+float world_cloth_reach(const MoteWorld *world, float contact_distance);
+// An error if a cloth is thicker than neighbours are searched with these settings. cloth_contacts.c
+MoteResult world_check_thickness(const MoteWorld *world, const MoteSettings *settings);
+// The shortest distance between two of these points (m). cloth_contacts.c
+MoteResult cloth_rest_gap(const MoteVec3 *positions, uint32_t count, float *gap);
 // Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
 void world_apply_body_corrections(MoteWorld *world);
 // How many of `count` steps can be submitted before the host must read the counters; sets `speculating`. speculation.c

@@ -5,6 +5,7 @@
 #define MOTE_KERNELS_PARTICLE_CONTACTS_H
 
 #include "data.h"
+#include "cloth/thickness.h"
 #include "contact/coulomb.h"
 #include "contact/material.h"
 #include "contact/rolling.h"
@@ -17,15 +18,23 @@
 #define FACE_REACH 0.75f // of the contact distance: how far aside of a particle its plane is believed
 #define PAIR_REACH 1.25f // of the contact distance: planes touch at sqrt(1 + FACE_REACH^2)
 
-FUNCTION float pair_reach(VIEW_COMMA uint phase_a, uint phase_b)
+// The distance at which particles i and j touch.
+FUNCTION float pair_reach(VIEW_COMMA uint i, uint j, uint phase, uint other_phase)
 {
-    return has_density(phase_a) || has_density(phase_b) ? PARAMETER(fluid_distance) : PARAMETER(contact_distance);
+    if (has_density(phase) || has_density(other_phase)) {
+        return PARAMETER(fluid_distance);
+    }
+    if (PARAMETER(cloth_reach) > 0.0f && (has_trait(phase, TRAIT_SHEET) || has_trait(other_phase, TRAIT_SHEET))) {
+        return sheet_reach(VIEW_HERE_COMMA i, j);
+    }
+    return PARAMETER(contact_distance);
 }
 
 FUNCTION float longest_reach(VIEW)
 {
     const float wide = PARAMETER(member_count) != 0u ? PAIR_REACH : 1.0f;
-    return wide * max_f32(PARAMETER(fluid_distance), PARAMETER(contact_distance)) + PARAMETER(adhesion_range);
+    const float solid = max_f32(PARAMETER(contact_distance), PARAMETER(cloth_reach));
+    return wide * max_f32(PARAMETER(fluid_distance), solid) + PARAMETER(adhesion_range);
 }
 
 // Particles of two bodies whose surfaces face each other meet as planes, not as spheres: faces slide on each other
@@ -189,7 +198,7 @@ FUNCTION vec4 pair_correction(VIEW_COMMA uint i, uint j, vec4 here, vec4 there, 
         return v4(0.0f, 0.0f, 0.0f, 0.0f);
     }
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
-    const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
+    const float reach = pair_reach(VIEW_HERE_COMMA i, j, phase, other_phase);
     const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
     if (contact.w <= -PARAMETER(adhesion_range)) {
         return v4(0.0f, 0.0f, 0.0f, 0.0f);

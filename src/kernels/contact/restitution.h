@@ -94,7 +94,7 @@ KERNEL(bounce_pairs)
         if (!can_touch(phase, other_phase) || has_density(phase) || has_density(other_phase)) {
             continue;
         }
-        const float reach = pair_reach(VIEW_HERE_COMMA phase, other_phase);
+        const float reach = pair_reach(VIEW_HERE_COMMA i, j, phase, other_phase);
         const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
         if (contact.w <= -0.02f * reach) {
             continue;

@@ -32,8 +32,7 @@ KERNEL(roll_grains)
     const vec3 here = v3_from_v4(LOAD(positions, i));
     const vec3 velocity = v3_from_v4(LOAD(velocities, i));
     const uint phase = LOAD(phases, i);
-    const float reach = PARAMETER(contact_distance);
-    const float radius = 0.5f * reach;
+    const float radius = 0.5f * PARAMETER(contact_distance);
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     vec4 sum = v4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -44,6 +43,7 @@ KERNEL(roll_grains)
         if (has_density(other_phase) || !can_touch(phase, other_phase)) {
             continue;
         }
+        const float reach = pair_reach(VIEW_HERE_COMMA i, j, phase, other_phase);
         const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
         if (contact.w < -0.02f * reach) {
             continue;

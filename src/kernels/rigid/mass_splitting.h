@@ -34,7 +34,7 @@ STRUCT(ContactMatrix)
 FUNCTION ContactMatrix add_contact(VIEW_COMMA ContactMatrix contact_matrix, uint i, uint j, vec4 here, uint own_cluster)
 {
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(LOAD(contact_points, j)));
-    const float reach = pair_reach(VIEW_HERE_COMMA LOAD(phases, i), LOAD(phases, j));
+    const float reach = pair_reach(VIEW_HERE_COMMA i, j, LOAD(phases, i), LOAD(phases, j));
     const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
     if (contact.w <= 0.0f) {
         return contact_matrix;
@@ -93,7 +93,8 @@ FUNCTION bool shares_masses(VIEW_COMMA uint i, uint j, vec4 here, vec4 there)
         return false;
     }
     const vec3 offset = v3_sub(v3_from_v4(here), v3_from_v4(there));
-    const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, pair_reach(VIEW_HERE_COMMA phase, other_phase));
+    const float reach = pair_reach(VIEW_HERE_COMMA i, j, phase, other_phase);
+    const vec4 contact = pair_contact(VIEW_HERE_COMMA i, j, offset, reach);
     return contact.w > 0.0f || (contact.w > -PARAMETER(adhesion_range) &&
                                 pair_material(VIEW_HERE_COMMA phase, other_phase).adhesion > 0.0f);
 }
