@@ -208,6 +208,7 @@ struct FrameConstants {
     ADDRESS(Vec4Array) diffuse_positions; // of passive particles, as MoteRenderView has them
     ADDRESS(Vec4Array) diffuse_velocities;
     ADDRESS(UintArray) diffuse_ids;
+    ADDRESS(Vec4Array) diffuse_smoke;
     ADDRESS(UintArray) diffuse_counts;
     ADDRESS(UintArray) link_ends;     // link_count of them, two handles each
     ADDRESS(Vec4Array) link_laws;     // x is the length at rest, m

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// mote_diffuse.h - passive particles: spray, foam and bubbles that a liquid makes and carries (docs/foam.md). They act
-// on nothing; they are not among the particles of mote.h.
+// mote_diffuse.h - passive particles: spray, foam and bubbles that a liquid makes and carries (docs/foam.md), and
+// smoke. They act on nothing; they are not among the particles of mote.h.
 #ifndef MOTE_DIFFUSE_H
 #define MOTE_DIFFUSE_H
 
@@ -45,13 +45,18 @@ MOTE_API MoteResult mote_world_diffuse_counts(MoteWorld *world, MoteDiffuseCount
 // Passive particles as arrays of the caller's, `capacity` elements each; those that are NULL are left out.
 typedef struct MoteDiffuse {
     uint32_t count, capacity;
-    float *positions;  // 4 each: x, y, z (m), remaining life (s), above 0
-    float *velocities; // 4 each: x, y, z (m/s), class: 0 spray, 1 foam, 2 bubble, or in between while it changes
-    uint32_t *ids;     // never used again
+    float *positions; // 4 each: x, y, z (m), remaining life (s), above 0
+    float
+        *velocities; // 4 each: x, y, z (m/s), class: 0 spray, 1 foam, 2 bubble, or in between while it changes; 3 smoke
+    uint32_t *ids;   // never used again
+    // Of smoke, 4 each: age (s), life when it was made (s; 0: endless), temperature above the environment's (K), amount
+    // (1: as emitted). Zeros for others.
+    float *smoke;
 } MoteDiffuse;
 // Those that are present, in the order of their slots.
 MOTE_API MoteResult mote_world_read_diffuse(MoteWorld *world, MoteDiffuse *out);
-// Adds `count` of them behind all others; ids are given. What does not fit is dropped and counted.
+// Adds `count` of them behind all others; ids are given. What does not fit is dropped and counted. Without `smoke`,
+// smoke is new, cold, of amount 1, and lives as long as `positions` says. The first smoke of a world allocates memory.
 MOTE_API MoteResult mote_world_add_diffuse(MoteWorld *world, const MoteDiffuse *diffuse);
 
 #ifdef __cplusplus

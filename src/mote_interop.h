@@ -72,8 +72,9 @@ typedef struct MoteArray {
     X(handles)      /* uint a particle: its row of the member table; others are no members */                          \
     X(handle_slots) /* uint a member, then others: the index of its particle now, or MOTE_NONE if it is gone */        \
     X(diffuse_positions)  /* vec4 a slot of passive particles: x, y, z, remaining life (s); 0: nothing is there */     \
-    X(diffuse_velocities) /* vec4: x, y, z, class: 0 spray, 1 foam, 2 bubble, or in between while it changes */        \
+    X(diffuse_velocities) /* vec4: x, y, z, class: 0 spray, 1 foam, 2 bubble, or in between; 3 smoke */                \
     X(diffuse_ids)        /* uint */                                                                                   \
+    X(diffuse_smoke)      /* vec4, of smoke: age, life when made (s; 0: endless), temperature (K above), amount */     \
     X(diffuse_counts)     /* uint: one more than the last slot in use, then what mote_world_diffuse_counts tells */    \
     X(member_clusters)    /* uint a member: the cluster whose rotation it follows */                                   \
     X(cluster_rotations)  /* vec4 a cluster: unit quaternion x, y, z, w */                                             \

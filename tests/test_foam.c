@@ -33,6 +33,7 @@ static MoteDiffuse read_diffuse(MoteWorld *world)
         kept.positions = realloc(kept.positions, 16 * (size_t)kept.capacity);
         kept.velocities = realloc(kept.velocities, 16 * (size_t)kept.capacity);
         kept.ids = realloc(kept.ids, 4 * (size_t)kept.capacity);
+        kept.smoke = realloc(kept.smoke, 16 * (size_t)kept.capacity);
     }
     expect_ok(mote_world_read_diffuse(world, &kept));
     assert_int_equal(kept.count, counts.present);
@@ -46,8 +47,8 @@ static uint64_t hash_diffuse(MoteWorld *world)
     const struct {
         const void *bytes;
         size_t size;
-    } parts[] = {{all.positions, 16}, {all.velocities, 16}, {all.ids, 4}};
-    for (size_t k = 0; k < 3; k++) {
+    } parts[] = {{all.positions, 16}, {all.velocities, 16}, {all.ids, 4}, {all.smoke, 16}};
+    for (size_t k = 0; k < 4; k++) {
         for (size_t i = 0; i < parts[k].size * all.count; i++) {
             hash = (hash ^ ((const uint8_t *)parts[k].bytes)[i]) * 1099511628211u;
         }
@@ -143,6 +144,53 @@ static void spray_follows_a_parabola(void **state)
     expect_near(end.positions[2], -2.0 * t, 1e-5, "z");
     expect_near(end.positions[3], 5.0, 1e-6, "life: spray does not age");
     expect_near(end.velocities[3], 0.0, 1e-2, "class");
+    mote_world_destroy(world);
+}
+
+// With the liquid where there is some, straight on elsewhere; it ages, and dies when its life is over.
+static void smoke_drifts_and_ages(void **state)
+{
+    enum { COUNT = 4, STEPS = 96 };
+    MoteSettings settings = measuring_settings(3, 0.1f, 2.0f);
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteVec3 flow = {1.5f, 0.25f, 0.0f};
+    const uint32_t particles = add_block(world, (MoteVec3){0, 0, 0}, 12, 12, 12);
+    MoteParticleView view;
+    expect_ok(read_particles(world, &view));
+    for (uint32_t i = 0; i < particles; i++) {
+        memcpy(view.velocities + 4 * (size_t)i, &flow, sizeof flow);
+    }
+    expect_ok(mote_world_write(world, &view));
+    const MoteFoam foam = still_foam(8);
+    expect_ok(mote_world_set_foam(world, &foam));
+    add_passive(world, &(MoteVec3){30, 1, 0}, 1, (MoteVec3){0, 1, 0}, 5.0f); // spray, far away from the liquid: lost
+    // In the liquid; beyond its reach; one that dies; one that has no end.
+    float positions[4 * COUNT] = {0.55f, 0.55f, 0.55f, 5, 30, 1, 0, 5, 0.5f, 0.6f, 0.5f, 0.2f, 0.6f, 0.5f, 0.5f, 0.1f};
+    float velocities[4 * COUNT] = {0, 0, 0, 3, 1, 2, 0, 3, 0, 0, 0, 3, 0, 0, 0, 3};
+    float smoke[4 * COUNT] = {1, 6, 300, 0.5f, 0, 5, 0, 1, 0, 0.2f, 0, 1, 0, 0, 10, 2};
+    const MoteDiffuse some = {.count = COUNT, .positions = positions, .velocities = velocities, .smoke = smoke};
+    expect_ok(mote_world_add_diffuse(world, &some));
+    expect_ok(mote_world_steps(world, DT, STEPS, NULL));
+    MoteDiffuse end = read_diffuse(world);
+    const double t = STEPS * (double)DT;
+    assert_int_equal(end.count, 3);
+    const double places[3][3] = {
+        {0.55 + 1.5 * t, 0.55 + 0.25 * t, 0.55}, {30.0 + t, 1.0 + 2.0 * t, 0.0}, {0.6 + 1.5 * t, 0.5 + 0.25 * t, 0.5}};
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t was = i < 2 ? i : 3;
+        for (uint32_t k = 0; k < 3; k++) { // a step until it has the flow's velocity
+            expect_near(end.positions[4 * i + k], places[i][k], 1e-2, "place of smoke");
+        }
+        assert_true(end.velocities[4 * i + 3] == 3.0f);
+        expect_near(end.smoke[4 * i], (double)smoke[4 * was] + t, 1e-5, "age");
+        expect_near(end.positions[4 * i + 3], (double)positions[4 * was + 3] - (was < 3 ? t : 0.0), 1e-5, "life");
+        assert_memory_equal(end.smoke + 4 * i + 1, smoke + 4 * was + 1, 12);
+    }
+    smoke[3] = -1.0f;
+    expect_error(mote_world_add_diffuse(world, &some), MOTE_ERROR_INPUT, "an amount not below 0");
+    smoke[3] = 1.0f;
+    velocities[3] = 2.5f;
+    expect_error(mote_world_add_diffuse(world, &some), MOTE_ERROR_INPUT, "class 2.5, expected 0 to 2, or 3 for smoke");
     mote_world_destroy(world);
 }
 
@@ -466,6 +514,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_EVERY_BACKEND(foam_goes_with_a_uniform_flow),
         ON_EVERY_BACKEND(spray_follows_a_parabola),
+        ON_EVERY_BACKEND(smoke_drifts_and_ages),
         ON_EVERY_BACKEND(drag_slows_spray),
         ON_EVERY_BACKEND(foam_keeps_its_radius_on_a_turning_liquid),
         ON_EVERY_BACKEND(bubbles_rise_and_spray_lands),

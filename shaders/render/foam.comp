@@ -119,6 +119,9 @@ void main()
         return;
     }
     const vec4 motion = frame.diffuse_velocities.at[i];
+    if (motion.w > 2.5) { // smoke
+        return;
+    }
     const float shown = clamp(motion.w, 0.0, 2.0);
     const float spray = max(1.0 - shown, 0.0);
     const float radius = radius_of(frame.diffuse_ids.at[i]) * mix(1.0, 0.75, spray);

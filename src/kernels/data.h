@@ -84,6 +84,7 @@ enum {
 #define DIFFUSE_SPRAY  0.0f // classes of passive particles
 #define DIFFUSE_FOAM   1.0f
 #define DIFFUSE_BUBBLE 2.0f
+#define DIFFUSE_SMOKE  3.0f // exactly: it never becomes another, nor do they become smoke
 
 #define DIFFUSE_EXTENT    0u // one more than the last slot in use
 #define DIFFUSE_SPAWNED   1u // since the world was made

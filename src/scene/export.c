@@ -244,36 +244,56 @@ static MoteResult write_file(const ExportTable *table, uint32_t format, const ch
 
 // ---- Passive particles ----
 
-// Spray, foam and bubbles, to a file of their own: of what the solver's particles have, position, velocity and id; the
-// class as phase, and channels.
+// Spray, foam, bubbles and smoke, to a file of their own: of what the solver's particles have, position, velocity and
+// id; the class as phase, and channels. Smoke has some of its own, zeros for others.
+static void list_diffuse(ExportTable *table, const MoteDiffuse *diffuse, const uint32_t *classes, const float *zeros)
+{
+    table->particle_count = diffuse->count;
+    table->attributes[EXPORT_POSITION] = (ExportAttribute){3, 4, false, diffuse->positions};
+    table->attributes[EXPORT_VELOCITY] = (ExportAttribute){3, 4, false, diffuse->velocities};
+    table->attributes[EXPORT_ID] = (ExportAttribute){1, 1, true, diffuse->ids};
+    table->attributes[EXPORT_PHASE] = (ExportAttribute){1, 1, true, classes};
+    table->attributes[EXPORT_DENSITY] = table->attributes[EXPORT_MASS] = (ExportAttribute){1, 1, false, zeros};
+    const struct {
+        const char *name;
+        const float *values;
+    } channels[] = {
+        {"life", diffuse->positions + 3},    {"class", diffuse->velocities + 3}, {"age", diffuse->smoke},
+        {"temperature", diffuse->smoke + 2}, {"amount", diffuse->smoke + 3},
+    };
+    const uint32_t count = sizeof channels / sizeof channels[0];
+    table->attribute_count = EXPORT_CHANNEL + count;
+    for (uint32_t c = 0; c < count; c++) {
+        table->attributes[EXPORT_CHANNEL + c] = (ExportAttribute){1, 4, false, channels[c].values};
+        snprintf(table->channel_names[c], EXPORT_NAME_SIZE, "%s", channels[c].name);
+    }
+}
+
 static MoteResult write_diffuse(MoteWorld *world, double time, uint32_t format, const char *path)
 {
     MoteDiffuseCounts counts;
     MoteResult result = mote_world_diffuse_counts(world, &counts);
     const size_t room = (size_t)counts.present + 1;
     ExportTable *table = calloc(1, sizeof *table);
-    float *floats = malloc(8 * room * sizeof *floats), *zeros = calloc(room, sizeof *zeros);
+    float *floats = malloc(12 * room * sizeof *floats), *zeros = calloc(room, sizeof *zeros);
     uint32_t *words = malloc(2 * room * sizeof *words);
     if (result == MOTE_OK && (table == NULL || floats == NULL || zeros == NULL || words == NULL)) {
         result = mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %u passive particles", path, counts.present);
     }
     if (result == MOTE_OK) {
         MoteDiffuse diffuse = {
-            .capacity = counts.present, .positions = floats, .velocities = floats + 4 * room, .ids = words};
+            .capacity = counts.present,
+            .positions = floats,
+            .velocities = floats + 4 * room,
+            .smoke = floats + 8 * room,
+            .ids = words,
+        };
         result = mote_world_read_diffuse(world, &diffuse);
         for (uint32_t i = 0; i < diffuse.count; i++) {
             words[room + i] = (uint32_t)(diffuse.velocities[4 * (size_t)i + 3] + 0.5f);
         }
-        *table = (ExportTable){.particle_count = diffuse.count, .attribute_count = EXPORT_CHANNEL + 2, .time = time};
-        table->attributes[EXPORT_POSITION] = (ExportAttribute){3, 4, false, floats};
-        table->attributes[EXPORT_VELOCITY] = (ExportAttribute){3, 4, false, floats + 4 * room};
-        table->attributes[EXPORT_ID] = (ExportAttribute){1, 1, true, words};
-        table->attributes[EXPORT_PHASE] = (ExportAttribute){1, 1, true, words + room};
-        table->attributes[EXPORT_DENSITY] = table->attributes[EXPORT_MASS] = (ExportAttribute){1, 1, false, zeros};
-        table->attributes[EXPORT_CHANNEL] = (ExportAttribute){1, 4, false, floats + 3};
-        table->attributes[EXPORT_CHANNEL + 1] = (ExportAttribute){1, 4, false, floats + 4 * room + 3};
-        snprintf(table->channel_names[0], EXPORT_NAME_SIZE, "life");
-        snprintf(table->channel_names[1], EXPORT_NAME_SIZE, "class");
+        table->time = time;
+        list_diffuse(table, &diffuse, words + room, zeros);
         result = result == MOTE_OK ? write_file(table, format, path) : result;
     }
     free(table);

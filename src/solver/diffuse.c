@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- Settings ----------------------------------------------------------------------------------------------
 
@@ -78,6 +79,9 @@ static MoteResult clear_arrays(MoteWorld *world)
         functions->upload(world->backend, view->diffuse_ids, zeros, count * sizeof(uint));
         functions->upload(world->backend, view->diffuse_counts, zeros, DIFFUSE_COUNT_ALL * sizeof(uint));
     }
+    if (count > 0 && world->has_smoke) {
+        functions->upload(world->backend, view->diffuse_smoke, zeros, count * sizeof(vec4));
+    }
     free(zeros);
     return MOTE_OK;
 }
@@ -91,7 +95,29 @@ static MoteResult reserve_slots(MoteWorld *world, uint32_t capacity)
                  : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_DIFFUSE_COUNTS, capacity > 0 ? DIFFUSE_COUNT_ALL : 0, 0)
                                : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_SMOKE, world->has_smoke ? capacity : 0, 0) : result;
     world->lists_are_current = lists_are_current; // they do not depend on these
+    return result;
+}
+
+MoteResult world_reserve_smoke(MoteWorld *world)
+{
+    const uint32_t count = world->view.diffuse_capacity;
+    const bool lists_are_current = world->lists_are_current;
+    if (world->has_smoke) {
+        return MOTE_OK;
+    }
+    MoteResult result = world_reserve(world, CAPACITY_SMOKE, count, 0);
+    world->lists_are_current = lists_are_current;
+    vec4 *zeros = calloc((size_t)count + 1, sizeof *zeros);
+    if (result == MOTE_OK && zeros == NULL) {
+        result = mote_fail(MOTE_ERROR_MEMORY, "no memory for %u particles of smoke", count);
+    }
+    if (result == MOTE_OK && count > 0) {
+        world->backend->functions->upload(world->backend, world->view.diffuse_smoke, zeros, count * sizeof *zeros);
+    }
+    free(zeros);
+    world->has_smoke = result == MOTE_OK;
     return result;
 }
 
@@ -247,36 +273,47 @@ MoteResult mote_world_diffuse_counts(MoteWorld *world, MoteDiffuseCounts *out)
     return result;
 }
 
+// Copies element `from` of an array of vec4 to element `to` of the caller's, if that wants it.
+static void copy_row(float *target, size_t to, const vec4 *source, size_t from)
+{
+    if (target != NULL) {
+        memcpy(target + 4 * to, source + from, sizeof *source);
+    }
+}
+
 // Copies the slots within the extent, and moves those in use together.
 static MoteResult read_slots(MoteWorld *world, uint32_t extent, MoteDiffuse *out)
 {
     const BackendFunctions *functions = world->backend->functions;
     const SolverData *view = &world->view;
-    vec4 *rows = malloc(2 * (size_t)extent * sizeof *rows + extent * sizeof(uint) + 1);
-    if (rows == NULL) {
+    vec4 *rows = calloc(3 * (size_t)extent + 1, sizeof *rows);
+    uint *ids = calloc((size_t)extent + 1, sizeof *ids);
+    if (rows == NULL || ids == NULL) {
+        free(rows);
+        free(ids);
         return mote_fail(MOTE_ERROR_MEMORY, "no memory to read %u passive particles", extent);
     }
-    vec4 *velocities = rows + extent;
-    uint *ids = (uint *)(velocities + extent);
+    vec4 *velocities = rows + extent, *smoke = velocities + extent;
     functions->download(world->backend, rows, view->diffuse_positions, extent * sizeof *rows);
     functions->download(world->backend, velocities, view->diffuse_velocities, extent * sizeof *rows);
     functions->download(world->backend, ids, view->diffuse_ids, extent * sizeof *ids);
+    if (world->has_smoke) {
+        functions->download(world->backend, smoke, view->diffuse_smoke, extent * sizeof *rows);
+    }
     out->count = 0;
     for (uint32_t i = 0; i < extent && out->count < out->capacity; i++) {
         if (rows[i].w > 0.0f) {
             const size_t to = out->count++;
-            for (int k = 0; k < 4 && out->positions != NULL; k++) {
-                out->positions[4 * to + (size_t)k] = (&rows[i].x)[k];
-            }
-            for (int k = 0; k < 4 && out->velocities != NULL; k++) {
-                out->velocities[4 * to + (size_t)k] = (&velocities[i].x)[k];
-            }
+            copy_row(out->positions, to, rows, i);
+            copy_row(out->velocities, to, velocities, i);
+            copy_row(out->smoke, to, smoke, i);
             if (out->ids != NULL) {
                 out->ids[to] = ids[i];
             }
         }
     }
     free(rows);
+    free(ids);
     return world_check_backend(world);
 }
 
@@ -293,6 +330,12 @@ MoteResult mote_world_read_diffuse(MoteWorld *world, MoteDiffuse *out)
     return result == MOTE_OK && present > 0 ? read_slots(world, counts[DIFFUSE_EXTENT], out) : result;
 }
 
+// Class of passive particle i that is to be added.
+static float class_of(const MoteDiffuse *diffuse, size_t i)
+{
+    return diffuse->velocities != NULL ? diffuse->velocities[4 * i + 3] : DIFFUSE_FOAM;
+}
+
 static MoteResult check_diffuse(const MoteDiffuse *diffuse)
 {
     for (size_t i = 0; i < 4 * (size_t)diffuse->count; i++) {
@@ -303,7 +346,51 @@ static MoteResult check_diffuse(const MoteDiffuse *diffuse)
                              "numbers and a life above 0",
                              i / 4, (double)(isfinite(p) ? p : v));
         }
+        const float s = diffuse->smoke != NULL ? diffuse->smoke[i] : 0.0f;
+        if (!isfinite(s) || (i % 4 != 2 && s < 0.0f)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "passive particle %zu has %g in smoke, expected finite numbers, and an age, a life and an "
+                             "amount not below 0",
+                             i / 4, (double)s);
+        }
     }
+    for (size_t i = 0; i < diffuse->count; i++) {
+        const float class = class_of(diffuse, i);
+        if (class < DIFFUSE_SPRAY || (class > DIFFUSE_BUBBLE && class != DIFFUSE_SMOKE)) {
+            return mote_fail(MOTE_ERROR_INPUT, "passive particle %zu has class %g, expected 0 to 2, or 3 for smoke", i,
+                             (double)class);
+        }
+    }
+    return MOTE_OK;
+}
+
+// What the smoke among `diffuse` has besides, to slots from `first` on.
+static MoteResult add_smoke(MoteWorld *world, const MoteDiffuse *diffuse, uint32_t first, uint32_t count)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        any |= class_of(diffuse, i) == DIFFUSE_SMOKE;
+    }
+    if (!any && !world->has_smoke) {
+        return MOTE_OK;
+    }
+    const MoteResult result = world_reserve_smoke(world);
+    vec4 *rows = calloc((size_t)count + 1, sizeof *rows);
+    if (result != MOTE_OK || rows == NULL) {
+        free(rows);
+        return result != MOTE_OK ? result : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u particles of smoke", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (class_of(diffuse, i) == DIFFUSE_SMOKE) {
+            const float *s = diffuse->smoke != NULL ? diffuse->smoke + 4 * i : NULL;
+            rows[i] = s != NULL ? v4(s[0], s[1], s[2], s[3]) : v4(0.0f, diffuse->positions[4 * i + 3], 0.0f, 1.0f);
+        }
+    }
+    if (count > 0) {
+        world->backend->functions->upload(world->backend, world->view.diffuse_smoke + first, rows,
+                                          count * sizeof *rows);
+    }
+    free(rows);
     return MOTE_OK;
 }
 
@@ -321,6 +408,10 @@ MoteResult mote_world_add_diffuse(MoteWorld *world, const MoteDiffuse *diffuse)
     }
     const uint32_t first = counts[DIFFUSE_EXTENT], room = view->diffuse_capacity - first;
     const uint32_t count = diffuse->count < room ? diffuse->count : room;
+    result = add_smoke(world, diffuse, first, count);
+    if (result != MOTE_OK) {
+        return result;
+    }
     vec4 *velocities = calloc((size_t)count + 1, sizeof *velocities);
     uint *ids = calloc((size_t)count + 1, sizeof *ids);
     if (velocities != NULL && ids != NULL && count > 0) {

@@ -206,6 +206,7 @@ struct MoteWorld {
     ForceFieldSlot *force_fields;
     uint32_t force_field_slots; // view.force_field_count of them in use
     MoteFoam foam;              // of view.diffuse_capacity
+    bool has_smoke;             // there is room for what smoke has besides
 };
 
 // Updates the tally by a particle with this inverse mass.
@@ -366,6 +367,8 @@ MoteResult world_correct_room(MoteWorld *world, uint counters[COUNTER_ALL], uint
 void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
 // Spawns the particles of the step, at its end. spawn.c
 MoteResult world_spawn(MoteWorld *world);
+// Makes room for what smoke has besides; needed before there is any. diffuse.c
+MoteResult world_reserve_smoke(MoteWorld *world);
 // Moves the passive particles, and makes new ones. diffuse.c
 void world_advance_diffuse(MoteWorld *world);
 // Slots that `steps` steps of a batch are likely to need for new particles.

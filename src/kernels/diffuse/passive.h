@@ -15,6 +15,8 @@
 //   spray    below 6: a parabola, with drag towards still air; colliders stop it
 //   foam     in between: goes with the liquid, and ages; no other class does, but for what lies on a collider
 //   bubbles  above 20: buoyancy, and drag towards the liquid's velocity
+// Smoke is a class of its own, which its surroundings do not change: it goes with the flow where there is one, and
+// straight on elsewhere, and ages (diffuse_smoke) until its life is over, unless that is endless.
 //
 // Where the liquid is looked at. UPP eq. 28, v = sum v_j W / sum W, with positions at the beginning of the step moves a
 // particle along the tangent: foam on a turning liquid would drift outwards by pi omega dt of its radius in each turn
@@ -178,7 +180,7 @@ STRUCT(Passive)
     vec3 position;
     float life;
     vec3 velocity;
-    float shown;  // DIFFUSE_SPRAY to DIFFUSE_BUBBLE
+    float shown;  // DIFFUSE_SPRAY to DIFFUSE_BUBBLE, or DIFFUSE_SMOKE
     bool touches; // a collider
 };
 
@@ -199,6 +201,11 @@ FUNCTION Passive rise(VIEW_COMMA Passive one, Flow flow)
     one.velocity = v3_add_scaled(terminal, v3_sub(one.velocity, terminal), PARAMETER(bubble_decay));
     one.position = v3_add_scaled(one.position, one.velocity, PARAMETER(time_step));
     return one;
+}
+
+FUNCTION bool is_smoke(float shown)
+{
+    return shown > 0.5f * (DIFFUSE_BUBBLE + DIFFUSE_SMOKE);
 }
 
 FUNCTION Passive collide_passive(VIEW_COMMA Passive one, Collider collider)
@@ -224,15 +231,16 @@ FUNCTION Passive collide_passive(VIEW_COMMA Passive one, Collider collider)
     return one;
 }
 
-// Whether a passive particle has left for good: the bounds, into a kill volume, or far away from all liquid.
-FUNCTION bool is_lost(VIEW_COMMA vec3 p)
+// Whether a passive particle has left for good: the bounds, into a kill volume, or if it is none of smoke, far away
+// from all liquid.
+FUNCTION bool is_lost(VIEW_COMMA vec3 p, bool smoke)
 {
     const vec3 lower = PARAMETER(bounds_lower);
     const vec3 upper = PARAMETER(bounds_upper);
     const bool planar = PARAMETER(motion_mask).z == 0.0f;
     bool lost = !v3_is_finite(p) || p.x < lower.x || p.y < lower.y || p.x > upper.x || p.y > upper.y ||
                 (!planar && (p.z < lower.z || p.z > upper.z));
-    if (PARAMETER(particle_count) != 0u) {
+    if (PARAMETER(particle_count) != 0u && !smoke) {
         const vec3 across = v3_sub(v3_from_v4(LOAD(bounds, 1)), v3_from_v4(LOAD(bounds, 0)));
         const float far = v3_length(across) + 20.0f * PARAMETER(smoothing_radius);
         lost = lost || !is_near_liquid(VIEW_HERE_COMMA p, far);
@@ -244,20 +252,40 @@ FUNCTION bool is_lost(VIEW_COMMA vec3 p)
     return lost;
 }
 
+// With the flow; where there is none, that is the velocity that it has.
+FUNCTION Passive drift(VIEW_COMMA Passive one, Flow flow)
+{
+    one.velocity = flow.velocity;
+    one.position = v3_add_scaled(one.position, one.velocity, PARAMETER(time_step));
+    return one;
+}
+
+// One of slot i.
+FUNCTION Passive age_smoke(VIEW_COMMA uint i, Passive one)
+{
+    const float dt = PARAMETER(time_step);
+    const vec4 smoke = LOAD(diffuse_smoke, i);
+    STORE(diffuse_smoke, i, v4(smoke.x + dt, smoke.y, smoke.z, smoke.w));
+    one.life -= smoke.y > 0.0f ? dt : 0.0f;
+    return one;
+}
+
 FUNCTION Passive move_passive(VIEW_COMMA Passive one, Flow flow)
 {
     const float dt = PARAMETER(time_step);
     const float count = F32(flow.count);
     float class_now = DIFFUSE_FOAM;
-    if (count < PARAMETER(diffuse_few)) {
+    if (is_smoke(one.shown)) {
+        class_now = DIFFUSE_SMOKE;
+        one = drift(VIEW_HERE_COMMA one, flow);
+    } else if (count < PARAMETER(diffuse_few)) {
         class_now = DIFFUSE_SPRAY;
         one = fly(VIEW_HERE_COMMA one);
     } else if (count > PARAMETER(diffuse_many)) {
         class_now = DIFFUSE_BUBBLE;
         one = rise(VIEW_HERE_COMMA one, flow);
     } else {
-        one.velocity = flow.velocity;
-        one.position = v3_add_scaled(one.position, one.velocity, dt);
+        one = drift(VIEW_HERE_COMMA one, flow);
     }
     one.shown = class_now + (one.shown - class_now) * PARAMETER(class_decay);
     for (uint s = 0u; s < PARAMETER(collider_count); s++) {
@@ -293,12 +321,20 @@ FUNCTION void advance_passive(VIEW_COMMA uint i, Flow flow)
     one.shown = motion.w;
     one.touches = false;
     one = move_passive(VIEW_HERE_COMMA one, flow);
-    const bool dies = !(one.life > 0.0f) || !v3_is_finite(one.velocity) || is_lost(VIEW_HERE_COMMA one.position);
+    const bool smoke = is_smoke(one.shown);
+    if (smoke) {
+        one = age_smoke(VIEW_HERE_COMMA i, one);
+    }
+    const bool lost = is_lost(VIEW_HERE_COMMA one.position, smoke);
+    const bool dies = !(one.life > 0.0f) || !v3_is_finite(one.velocity) || lost;
     if (dies) {
         const vec4 nothing = v4(0.0f, 0.0f, 0.0f, 0.0f);
         STORE(diffuse_positions, i, nothing);
         STORE(diffuse_velocities, i, nothing);
         STORE(diffuse_ids, i, 0u);
+        if (smoke) {
+            STORE(diffuse_smoke, i, nothing);
+        }
         ATOMIC_ADD(diffuse_counts, DIFFUSE_DEAD, 1u);
     } else {
         STORE(diffuse_positions, i, v4_from_v3(one.position, one.life));
