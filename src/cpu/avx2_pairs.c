@@ -48,7 +48,7 @@ static inline __m256 exponential_x8(__m256 x)
 static inline float stack_power(const SolverData *view, vec4 p)
 {
     const float height = p.x * view->up.x + p.y * view->up.y + p.z * view->up.z - view->stack_ground;
-    return fminf(fmaxf(height, 0.0f) * view->stack_scaling, 40.0f);
+    return min_f32(max_f32(height, 0.0f) * view->stack_scaling, 40.0f);
 }
 
 static inline __m256 stack_powers(const SolverData *view, vec4x8 p)
