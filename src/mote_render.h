@@ -115,10 +115,18 @@ typedef struct MoteLiquidLook {
     float curvature_step;      // dt of curvature flow, as a fraction of what is stable
     float refraction;          // index of refraction
     float shadow;              // 0 to 1, strength of the liquid's shadow on the scene
+    float scattering;          // times the light that the liquid scatters back: 1 is murky, 0 is clear
 } MoteLiquidLook;
 
 // The `sky` section.
-typedef enum MoteSkyKind { MOTE_SKY_ANALYTIC, MOTE_SKY_IMAGE, MOTE_SKY_COLOR } MoteSkyKind;
+typedef enum MoteSkyKind {
+    MOTE_SKY_ANALYTIC,
+    MOTE_SKY_IMAGE,
+    MOTE_SKY_COLOR,
+    MOTE_SKY_CLOUDS, // a day with clouds above a line of trees
+    MOTE_SKY_EVENING,
+    MOTE_SKY_STUDIO, // a dark room with softboxes
+} MoteSkyKind;
 typedef struct MoteSkyLook {
     MoteSkyKind kind;
     const char *image;    // file of an equirectangular sky, .hdr, .exr or .png; NULL or "" without one
@@ -142,15 +150,32 @@ typedef struct MoteFoamLook {
     float shutter; // s
 } MoteFoamLook;
 
+// What the ground is made of. All patterns are filtered over a pixel's footprint.
+typedef enum MoteGroundPattern {
+    MOTE_GROUND_LINES,
+    MOTE_GROUND_TILES,
+    MOTE_GROUND_CHECKER,
+    MOTE_GROUND_PLANKS,
+    MOTE_GROUND_PEBBLES,
+    MOTE_GROUND_SAND,
+} MoteGroundPattern;
+
 // The `ground` section.
 typedef struct MoteGroundLook {
     bool visible;
     float height; // m
     MoteVec3 color;
-    float grid; // m between lines; 0 is none
+    float grid; // m between lines, or the size of a tile, square, plank or pebble; 0 is none
     MoteVec3 grid_color;
     float fade; // m from the camera's target at which the ground has faded into the horizon
+    MoteGroundPattern pattern;
 } MoteGroundLook;
+
+// How linear light becomes a picture of limited range.
+typedef enum MoteToneCurve {
+    MOTE_TONE_FILMIC,
+    MOTE_TONE_AGX, // Sobotka's: strong colours bleach as they get brighter, and keep their hue
+} MoteToneCurve;
 
 // The `picture` section.
 typedef struct MotePictureLook {
@@ -162,6 +187,8 @@ typedef struct MotePictureLook {
     float bloom;            // share of the light that is spread around what is bright, 0 to 1
     bool occlusion;         // less light from the sky where grains and bodies are close to each other, or to anything
     float outline;          // pixels, width of dark lines around liquid and solids and along creases; 0 is none
+    MoteToneCurve tone;
+    float contrast; // exponent of luminance over mid-grey, before the curve; 1 leaves it
 } MotePictureLook;
 
 // What a phase's particles, or a collider, are made of: a `materials` entry.

@@ -483,7 +483,8 @@ static void test_error_texts(void **state)
     }
     char expected[sizeof known + 256];
     snprintf(expected, sizeof expected,
-             "@:1:3: zzz: found an unknown key, expected one of a scene's keys: %s$schema, name, description", known);
+             "@:1:3: zzz: found an unknown key, expected one of a scene's keys: %s$schema, name, description, look",
+             known);
     fails("{ \"zzz\": [] }", expected);
     fails("{ \"name\": \"h\xc3\xa9h\xc3\xa9\", \"solver\": { \"spacing\": \"0.05\" } }", // columns are characters
           "@:1:42: solver.spacing: found \"0.05\", expected a number from 0.0001 to 1000 m");

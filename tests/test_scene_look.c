@@ -6,6 +6,7 @@
 
 #include "scene/build.h"
 #include "scene/keys.h"
+#include "scene/load.h"
 #include "scene/simulation.h"
 #include <math.h>
 
@@ -180,6 +181,56 @@ static void test_errors(void **state)
         "100000 degrees/s");
     expect_refused("{ \"liquid\": { \"anisotropy\": { \"keyframes\": [[0, true]] } } }", NULL,
                    "@:1:29: liquid.anisotropy: found keyframes, expected true or false: this key cannot be animated");
+}
+
+// ---- Looks with a name ----
+
+// A look gives what the scene does not say itself; --set has the last word, for the look as for its keys.
+static void test_named_looks(void **state)
+{
+    (void)state;
+    Running running = fixture_start("{ \"look\": \"pool\", \"ground\": { \"grid\": 0.75 } }", "cpu");
+    MoteRenderScene look = look_of(&running, NULL);
+    assert_int_equal(look.sky.kind, MOTE_SKY_CLOUDS);
+    assert_int_equal(look.ground.pattern, MOTE_GROUND_TILES);
+    assert_true(look.ground.grid == 0.75f && look.picture.contrast > 1.0f);
+    fixture_stop(&running);
+
+    static const char json[] = "{ \"look\": \"pool\" }";
+    fixture_write("scene.json", json, strlen(json));
+    const char *const overrides[] = {"look=studio", "sky.sun_elevation=12"};
+    MoteScene *scene;
+    expect_ok(mote_scene_load(fixture_path("scene.json"), overrides, 2, &scene));
+    const MoteSkyLook *sky = SCENE_AT(&scene->values, sky, 0);
+    assert_true(sky->kind == MOTE_SKY_STUDIO && sky->sun_elevation == 12.0f);
+    mote_scene_destroy(scene);
+    expect_refused("{ \"look\": \"pol\" }", NULL,
+                   "@:1:11: look: found \"pol\", expected one of \"plain\", \"pool\", \"studio\", \"beach\", "
+                   "\"terrace\", \"night\"; did you mean \"pool\"?");
+    expect_refused("{ \"look\": 3 }", NULL,
+                   "@:1:11: look: found 3, expected one of \"plain\", \"pool\", \"studio\", \"beach\", \"terrace\", "
+                   "\"night\"");
+}
+
+// Every look has values that the reader takes, and `plain` is what a scene without a look has.
+static void test_every_look_loads(void **state)
+{
+    (void)state;
+    const char *name, *meaning;
+    uint32_t count = 0;
+    for (; scene_look(count, &name, &meaning); count++) {
+        char json[64];
+        snprintf(json, sizeof json, "{ \"look\": \"%s\" }", name);
+        Running running = fixture_start(json, "cpu");
+        const MoteRenderScene look = look_of(&running, NULL);
+        if (strcmp(name, "plain") == 0) {
+            check_default_look(&look);
+        } else {
+            assert_true(look.sky.kind != MOTE_SKY_ANALYTIC && look.ground.pattern != MOTE_GROUND_LINES);
+        }
+        fixture_stop(&running);
+    }
+    assert_true(count >= 6);
 }
 
 // ---- Values at a time ------------------------------------------------------------------------------------------
@@ -637,6 +688,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_named_looks),
+        cmocka_unit_test(test_every_look_loads),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_keyframed_look),
         cmocka_unit_test(test_orbit),

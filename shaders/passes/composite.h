@@ -8,6 +8,7 @@
 struct CompositeConstants {
     vec4 foam_color; // rgb, linear
     float refraction;
+    float scattering;
     uint edge_samples;  // a pixel of color_samples and depth_samples; 0 where no solid has an edge in them
     uint has_occlusion; // whether occlusion_means are there
 };

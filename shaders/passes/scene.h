@@ -12,6 +12,7 @@ struct SceneConstants {
     vec4 blocker_spheres[BLOCKERS]; // how far blockers darken the ground: centre, radius
     Collider blockers[BLOCKERS];    // solids that darken the ground near them, as many as have room
     uint blocker_count;
+    uint pattern; // MoteGroundPattern
 };
 SHARED_STRUCT(SceneConstants)
 

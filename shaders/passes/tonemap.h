@@ -7,6 +7,8 @@
 
 struct TonemapConstants {
     float saturation;
+    float contrast;
+    uint tone; // MoteToneCurve
 };
 SHARED_STRUCT(TonemapConstants)
 

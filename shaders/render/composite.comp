@@ -107,7 +107,7 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
     const vec3 scatter_color = material_color_at(thickness);
     const float lit = sun_visibility(point + normal * (0.5 * frame.spacing));
     const vec3 light = sky_irradiance(vec3(0.0, 1.0, 0.0)) + frame.sun_radiance.rgb * (lit * max(frame.sun_direction.y, 0.0));
-    const vec3 scattered = scatter_color * light * (1.0 - transmittance) * (0.25 / 3.14159);
+    const vec3 scattered = scatter_color * light * (1.0 - transmittance) * (pass.scattering * 0.25 / 3.14159);
 
     const vec3 mirrored = reflect(direction, normal);
     // A mirrored ray that goes down meets the liquid again, as a rule: it sees what the refracted one does, not the ground.

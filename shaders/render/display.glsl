@@ -34,6 +34,22 @@ vec3 filmic(vec3 linear)
     return mix(bleached, linear * (brightest / max(peak, 1e-6)), 0.35);
 }
 
+// AgX (Troy Sobotka 2022), with the polynomial that Benjamin Wrensch fitted to its curve: colours move towards grey, then
+// each component, as a logarithm from -12.47 to 4.03 stops, goes through the curve, and colours move back. Linear again.
+vec3 agx(vec3 linear)
+{
+    const mat3 inset = mat3(0.842479062253094, 0.0423282422610123, 0.0423756549057051, 0.0784335999999992,
+                            0.878468636469772, 0.0784336, 0.0792237451477643, 0.0791661274605434, 0.879142973793104);
+    const mat3 outset = mat3(1.19687900512017, -0.0528968517574562, -0.0529716355144438, -0.0980208811401368,
+                             1.15190312990417, -0.0980434501171241, -0.0990297440797205, -0.0989611768448433,
+                             1.15107367264116);
+    const float lowest = -12.47393, highest = 4.026069;
+    const vec3 stops = clamp(log2(max(inset * linear, vec3(1e-10))), lowest, highest);
+    const vec3 x = (stops - lowest) / (highest - lowest), x2 = x * x, x4 = x2 * x2;
+    const vec3 curve = 15.5 * x4 * x2 - 40.14 * x4 * x + 31.96 * x4 - 6.868 * x2 * x + 0.4298 * x2 + 0.1191 * x - 0.00232;
+    return pow(clamp(outset * curve, vec3(0.0), vec3(1.0)), vec3(2.2));
+}
+
 // Pictures in buffers: 16 bits a component, two uints a pixel, at twice its number.
 void store_display(UintTarget target, uint place, vec4 color)
 {

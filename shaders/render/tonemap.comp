@@ -11,6 +11,8 @@ PASS_CONSTANTS(TonemapConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint FILMIC = 1u;
 layout(constant_id = 1) const uint ONE_SAMPLE = 1u; // which was not added to anything
+const float MID_GREY = 0.18;
+const uint TONE_AGX = 1u; // MOTE_TONE_AGX
 layout(constant_id = 2) const uint FINISHED = 0u;   // else alpha carries the luma that edges are looked for in
 
 void show(ivec2 texel)
@@ -24,7 +26,11 @@ void show(ivec2 texel)
     mean = mix(clamp(mean, vec3(0.0), vec3(65504.0)), vec3(0.0), isnan(mean));
     if (FILMIC != 0u) {
         mean *= frame.exposure;
-        mean = filmic(max(mix(vec3(luminance(mean)), mean, pass.saturation), vec3(0.0)));
+        mean = max(mix(vec3(luminance(mean)), mean, pass.saturation), vec3(0.0));
+        if (pass.contrast != 1.0) {
+            mean *= pow(max(luminance(mean), 1e-6) / MID_GREY, pass.contrast - 1.0);
+        }
+        mean = pass.tone == TONE_AGX ? agx(mean) : filmic(mean);
     }
     const vec3 shown = srgb_encode(min(mean, vec3(1.0)));
     const uint place = 2u * (uint(texel.y) * frame.width + uint(texel.x));

@@ -260,10 +260,13 @@ static MoteResult check_picture(const MoteRenderer *renderer, const MotePicture 
 // Enums come from programs, which may have any number there.
 static MoteResult check_scene(const MoteRenderScene *scene)
 {
-    if (scene->liquid.smoothing > MOTE_SMOOTHING_NONE || scene->sky.kind > MOTE_SKY_COLOR) {
-        return mote_fail(MOTE_ERROR_INPUT,
-                         "smoothing %u and a sky of kind %u, expected a MoteSmoothing and a MoteSkyKind",
-                         scene->liquid.smoothing, scene->sky.kind);
+    if (scene->liquid.smoothing > MOTE_SMOOTHING_NONE || scene->sky.kind > MOTE_SKY_STUDIO ||
+        scene->ground.pattern > MOTE_GROUND_SAND || scene->picture.tone > MOTE_TONE_AGX) {
+        return mote_fail(
+            MOTE_ERROR_INPUT,
+            "smoothing %u, a sky of kind %u, ground %u and tone %u, expected a MoteSmoothing, a MoteSkyKind, "
+            "a MoteGroundPattern and a MoteToneCurve",
+            scene->liquid.smoothing, scene->sky.kind, scene->ground.pattern, scene->picture.tone);
     }
     for (uint32_t i = 0; i < scene->collider_count; i++) {
         const MoteRenderCollider *collider = &scene->colliders[i];

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "render/sky_made.h"
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +98,7 @@ static void set_sky_and_ground(FrameConstants *c, const MoteRenderScene *scene)
     c->sun_direction = packed(sun, tan(0.5 * sky->sun_size * (pi / 180.0)));
     c->sun_radiance = packed_color(sky->sun_color, sky->sun_brightness, 0.0f);
     c->sky_turn = (float)(sky->image_rotation * (pi / 180.0));
-    c->sky_kind = sky->kind;
+    c->sky_kind = sky_is_made(sky->kind) ? MOTE_SKY_IMAGE : sky->kind; // those are pictures, too
     c->ground_color = packed_color(scene->ground.color, 1.0f, scene->ground.height);
     c->ground_centre = packed_color(scene->camera.target, 1.0f, scene->ground.fade);
     c->ground_visible = scene->ground.visible;

@@ -12,7 +12,7 @@
 
 #define FILE_LIMIT ((size_t)64 << 20) // bytes; a scene is written by people, or by a program with a mistake in it
 
-static const char *const text_keys[] = {"$schema", "name", "description"};
+static const char *const text_keys[] = {"$schema", "name", "description", "look"};
 enum { TEXT_KEY_COUNT = sizeof text_keys / sizeof text_keys[0] };
 
 const char *const scene_built_in_materials[SCENE_BUILT_IN_MATERIALS] = {"water", "wall"};
@@ -215,7 +215,7 @@ static void read_top_level(SceneReader *reader, const char *name, json_t *value)
     const ScenePath path = path_to_key(&root, name);
     for (uint32_t i = 0; i < TEXT_KEY_COUNT; i++) {
         if (strcmp(name, text_keys[i]) == 0) {
-            if (!json_is_string(value)) {
+            if (!json_is_string(value) && strcmp(name, "look") != 0) { // load_look.c has told of a look
                 char found[SCENE_VALUE_TEXT_SIZE];
                 scene_report(reader, &path, SCENE_AT_VALUE, "found %s, expected a string",
                              scene_describe(value, found));
@@ -356,6 +356,7 @@ MoteResult mote_scene_load(const char *path, const char *const *overrides, uint3
         if (parse(reader)) {
             scene_overrides_apply(reader, overrides, override_count);
             scene_rename_former_keys(reader);
+            scene_apply_look(reader);
             read_scene(reader);
         }
         result = stop_check(); // then what was read may lack meshes

@@ -63,6 +63,13 @@ const char *scene_expected(const SceneKey *key, bool one, char text[SCENE_EXPECT
 void scene_overrides_apply(SceneReader *reader, const char *const *texts, uint32_t count);
 void scene_overrides_free(SceneReader *reader);
 
+// ---- Looks with a name (load_look.c) ----
+
+// Puts what the scene's look says into the JSON where the scene says nothing.
+void scene_apply_look(SceneReader *reader);
+// The name and meaning of a look; false beyond the last one.
+bool scene_look(uint32_t number, const char **name, const char **meaning);
+
 // ---- Names of the version before (load_former.c) ----
 
 // Gives keys that are in the JSON under a former name their present one, each with a warning among the scene's notices.

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "scene/build.h"
 #include "scene/keys.h"
+#include "scene/load.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -183,12 +184,25 @@ static json_t *schema_of_section(SceneSection section)
     return NULL;
 }
 
+// One of the looks with a name.
+static json_t *schema_of_look(void)
+{
+    json_t *names = json_array();
+    bool failed = names == NULL;
+    const char *name, *meaning;
+    for (uint32_t i = 0; scene_look(i, &name, &meaning) && !failed; i++) {
+        failed = json_array_append_new(names, json_string(name)) != 0;
+    }
+    return json_pack("{ssso}", "description", "A look with a name, whose values the scene's own keys override", "enum",
+                     finish(names, failed));
+}
+
 static json_t *schema_of_scene(void)
 {
-    json_t *properties =
-        json_pack("{s{ssss}s{ssss}s{ssss}}", "$schema", "description", "Address of this schema, for editors; not read",
-                  "type", "string", "name", "description", "Name of the scene; the file's name if not given", "type",
-                  "string", "description", "description", "What the scene shows, for people", "type", "string");
+    json_t *properties = json_pack(
+        "{s{ssss}s{ssss}s{ssss}so}", "$schema", "description", "Address of this schema, for editors; not read", "type",
+        "string", "name", "description", "Name of the scene; the file's name if not given", "type", "string",
+        "description", "description", "What the scene shows, for people", "type", "string", "look", schema_of_look());
     bool failed = properties == NULL;
     for (uint32_t s = 0; s < SCENE_SECTION_COUNT && !failed; s++) {
         failed |= json_object_set_new(properties, scene_sections[s].json_key, schema_of_section((SceneSection)s)) != 0;
@@ -249,7 +263,8 @@ static const char introduction[] =
     "|---|---|---|\n"
     "| `$schema` | string | Address of the schema, for editors; not read |\n"
     "| `name` | string | Name of the scene; the file's name without folder and extension if not given |\n"
-    "| `description` | string | What the scene shows, for people |\n";
+    "| `description` | string | What the scene shows, for people |\n"
+    "| `look` | string | A look with a name, see [Looks](#looks) |\n";
 
 static const char how_it_works[] =
     "\n"
@@ -416,6 +431,22 @@ static void write_key(FILE *stream, const SceneKey *key)
     fputc('\n', stream);
 }
 
+static void write_looks(FILE *stream)
+{
+    fputs("\n## Looks\n\n`look` names a set of values of the sections `sky`, `ground`, `liquid` and `picture`. A key "
+          "that the "
+          "scene has itself overrides the look's, as does `--set`; `--set look=NAME` shows any scene in another look. "
+          "Their "
+          "values are in src/scene/looks.def.\n\n| look | |\n|---|---|\n",
+          stream);
+    const char *name, *meaning;
+    for (uint32_t i = 0; scene_look(i, &name, &meaning); i++) {
+        fprintf(stream, "| `%s` |", name);
+        write_cell(stream, meaning);
+        fputc('\n', stream);
+    }
+}
+
 MoteResult scene_write_format_document(const char *path)
 {
     static const char *const kinds[] = {"object", "array of objects", "object of named objects"};
@@ -444,6 +475,7 @@ MoteResult scene_write_format_document(const char *path)
             }
         }
     }
+    write_looks(stream);
     fputs(how_it_works, stream);
     write_what_may_change(stream);
     fputs(how_to_animate, stream);

@@ -16,6 +16,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     const MoteVec3 white = frame->scene->foam.color;
     const CompositeConstants constants = {.foam_color = {white.x, white.y, white.z, 0.0f},
                                           .refraction = frame->scene->liquid.refraction,
+                                          .scattering = frame->scene->liquid.scattering,
                                           .edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0,
                                           .has_occlusion = frame->constants.occlusion_means != 0};
     pass_constants(renderer, &constants, sizeof constants);

@@ -3,6 +3,7 @@
 // channel. Recomputed only when the sky changes.
 #include "passes/environment.h"
 #include "render/renderer.h"
+#include "render/sky_made.h"
 
 #include "base/error.h"
 #include "base/file.h"
@@ -165,11 +166,14 @@ static void forget_picture(EnvironmentPass *pass)
     pass->path = NULL;
 }
 
-// Has the scene's picture in `pixels` by the time that the commands run. A file is read once as long as its name stays
-// the same and the pictures made with it succeed.
+// Has the scene's picture in `pixels` by the time that the commands run. A file is read, or a sky made, once as long as
+// its name stays the same and the pictures made with it succeed.
 static MoteResult provide_picture(MoteRenderer *renderer, EnvironmentPass *pass, bool kept, VkCommandBuffer commands)
 {
-    const char *path = renderer->frame.scene->sky.image;
+    const MoteSkyLook *sky = &renderer->frame.scene->sky;
+    char made[SKY_MADE_NAME];
+    sky_made_name(sky, made);
+    const char *path = sky_is_made(sky->kind) ? made : sky->image;
     if (path == NULL || path[0] == '\0') {
         return mote_fail(MOTE_ERROR_INPUT, "the sky is an image, but none is named: expected the path of an "
                                            "equirectangular picture, .hdr, .exr or .png");
@@ -179,7 +183,7 @@ static MoteResult provide_picture(MoteRenderer *renderer, EnvironmentPass *pass,
     }
     forget_picture(pass);
     Image image;
-    MoteResult result = read_picture(path, &image);
+    MoteResult result = sky_is_made(sky->kind) ? sky_make(sky, &image) : read_picture(path, &image);
     if (result != MOTE_OK) {
         return result;
     }

@@ -138,7 +138,7 @@ static void set_constants(MoteRenderer *renderer)
 {
     const MoteRenderScene *scene = renderer->frame.scene;
     const MoteVec3 grid = scene->ground.grid_color;
-    SceneConstants c = {.grid_color = {grid.x, grid.y, grid.z, scene->ground.grid}};
+    SceneConstants c = {.grid_color = {grid.x, grid.y, grid.z, scene->ground.grid}, .pattern = scene->ground.pattern};
     for (uint32_t i = 0; i < scene->collider_count && c.blocker_count < BLOCKERS; i++) {
         if (is_solid(&scene->colliders[i]) && !scene->colliders[i].collider.inside_out) {
             const Collider collider = collider_instance(&scene->colliders[i], (MoteVec3){0}, 0.0f);

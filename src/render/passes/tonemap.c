@@ -20,7 +20,8 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
         }
         constants->display = pass->buffer.address;
     }
-    const TonemapConstants own = {.saturation = renderer->frame.scene->picture.saturation};
+    const MotePictureLook *look = &renderer->frame.scene->picture;
+    const TonemapConstants own = {.saturation = look->saturation, .contrast = look->contrast, .tone = look->tone};
     pass_constants(renderer, &own, sizeof own);
     const uint32_t variant = (renderer->frame.view == VIEW_liquid ? FILMIC : 0u) |
                              (constants->sample_count == 1 ? ONE_SAMPLE : 0u) | (smoothed ? 0u : FINISHED);
