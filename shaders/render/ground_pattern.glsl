@@ -80,7 +80,7 @@ vec2 joint_slope(vec2 at, vec2 width, float line)
 
 // ---- Patterns ----
 
-vec3 leaning(vec2 slope)
+vec3 tilted_normal(vec2 slope)
 {
     return normalize(vec3(-slope.x, 1.0, -slope.y));
 }
@@ -91,7 +91,7 @@ GroundSurface tiles(vec2 at, vec2 width)
     const float shade = 1.0 + 0.10 * (ground_random(ivec2(floor(at))) - 0.5) * detail(1.0, w) +
                         0.025 * ground_noise(11.0 * at).x * detail(0.1, w);
     const vec3 color = mix(shade * frame.ground_color.rgb, pass.grid_color.rgb, grid_share(at, width, line));
-    return GroundSurface(color, leaning(-0.35 * joint_slope(at, width, line)));
+    return GroundSurface(color, tilted_normal(-0.35 * joint_slope(at, width, line)));
 }
 
 GroundSurface checker(vec2 at, vec2 width)
@@ -114,7 +114,7 @@ GroundSurface planks(vec2 at, vec2 width)
     const float shade = 1.0 + 0.35 * (own - 0.5) * detail(0.12, w) + 0.12 * rings + 0.06 * fibres;
     const float joints = line_share(on.y, wide.y, 0.03) + (1.0 - line_share(on.y, wide.y, 0.03)) * line_share(on.x, width.x, 0.004);
     return GroundSurface(mix(shade * frame.ground_color.rgb, pass.grid_color.rgb, joints),
-                         leaning(vec2(0.0, -0.4 * joint_slope(on, wide, 0.03).y)));
+                         tilted_normal(vec2(0.0, -0.4 * joint_slope(on, wide, 0.03).y)));
 }
 
 // Rounded stones of random places, the nearest two of which give a stone's edge (Worley 1996).
@@ -147,7 +147,7 @@ GroundSurface pebbles(vec2 at, vec2 width)
     const vec3 mean = mix(frame.ground_color.rgb, pass.grid_color.rgb, 0.2);
     const vec3 color = frame.ground_color.rgb * (0.65 + 0.7 * own) * mix(vec3(1.06, 1.0, 0.93), vec3(0.94, 1.0, 1.05), tint);
     const vec2 slope = 0.9 * away * (1.0 - gap) + 0.15 * ground_noise(6.0 * p).yz * detail(0.15, w);
-    return GroundSurface(mix(mean, mix(color, pass.grid_color.rgb, gap), left), leaning(slope * left));
+    return GroundSurface(mix(mean, mix(color, pass.grid_color.rgb, gap), left), tilted_normal(slope * left));
 }
 
 // Wind's ripples, uneven ground and single grains.
@@ -162,7 +162,7 @@ GroundSurface sand(vec2 at, vec2 width)
     const float grains = ground_noise(140.0 * at).x * detail(0.007, w), patches = ground_noise(0.9 * at).x * detail(1.0, w);
     const float hollow = 0.5 - 0.5 * sin(phase);
     const vec3 color = mix(frame.ground_color.rgb, pass.grid_color.rgb, 0.25 * ripples * hollow);
-    return GroundSurface(color * (1.0 + 0.10 * grains + 0.05 * patches), leaning(slope));
+    return GroundSurface(color * (1.0 + 0.10 * grains + 0.05 * patches), tilted_normal(slope));
 }
 
 GroundSurface ground_surface(vec3 point, vec2 pixel)
