@@ -581,6 +581,8 @@ typedef enum MoteForceKind {
     MOTE_FORCE_BODIES,    // of shape matching
     MOTE_FORCE_SPRINGS,   // of springs
     MOTE_FORCE_RODS,      // of rods
+    MOTE_FORCE_BENDING,   // of hinges of cloth
+    MOTE_FORCE_PRESSURE,  // of gas in cloth
     MOTE_FORCE_COUNT
 } MoteForceKind;
 

@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+// What keeps a cloth inflated, whose triangles must close and face outwards.
+typedef enum MoteInflation {
+    MOTE_INFLATION_NONE,
+    MOTE_INFLATION_VOLUME, // its volume is held at `pressure` times that at rest
+    MOTE_INFLATION_GAS,    // an amount of gas, which presses by Boyle's law
+} MoteInflation;
+
 // A cloth is made of particles of MOTE_KIND_CLOTH that are in the world already; one without mass is a pin. Its links
 // are springs of the world (mote_world_read_springs): along edges against stretching, across the quads of a grid
 // against shearing, and to vertices two away against bending. A mesh that is no grid resists shear by its edges, and
@@ -31,6 +38,16 @@ typedef struct MoteCloth {
     float drag, lift; // coefficients of the air's forces on a triangle (MoteAir): a flat plate has about 1.2
     uint32_t tethers; // 0 to 2: of a vertex, to the nearest pins; they keep it from going farther from them
                       // than the links between are long at rest
+    MoteInflation inflation;
+    float pressure;          // times the volume at rest; of a gas what it has there above the atmosphere, Pa
+    float volume_compliance; // m^3/Pa, where a volume is held: its error over the excess pressure; 0 is exact
+    float atmosphere;        // Pa, around a gas
+    float leak; // discharge coefficient of holes: gas leaves through edges with one triangle, 0.6 is usual. 0: a
+                // mesh with such edges is refused
+    float bend_stiffness; // N m, flexural rigidity: resists bending by the angles between triangles, besides links; 0:
+                          // none
+    float crease_yield;   // rad: where a triangle bends farther against its neighbour, a crease stays; 0: never
+    float crease_creep;   // 1/s: the share of what is beyond the yield that becomes crease in a second
 } MoteCloth;
 // Stiff against stretching, soft against bending; the vertices and triangles are still to be given.
 MOTE_API MoteCloth mote_default_cloth(void);
@@ -46,6 +63,33 @@ typedef struct MoteClothInfo {
 MOTE_API MoteResult mote_world_add_cloth(MoteWorld *world, const MoteCloth *cloth, uint32_t *index);
 MOTE_API uint32_t mote_world_cloth_count(const MoteWorld *world);
 MOTE_API MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index, MoteClothInfo *out);
+
+// Another `pressure` of a cloth that is inflated; it may change with every step.
+MOTE_API MoteResult mote_world_set_cloth_pressure(MoteWorld *world, uint32_t index, float pressure);
+
+typedef struct MoteClothPressure {
+    float rest_volume, volume; // m^3; of a cloth without inflation all is 0
+    float excess;              // Pa, of its gas above the atmosphere, or what holds its volume
+    float gas;                 // the share of its gas that is left
+    float hole_area;           // m^2, where it can leak
+} MoteClothPressure;
+// As the last step has solved it; volumes are those at the step's end but for what came behind pressure in it.
+MOTE_API MoteResult mote_world_read_cloth_pressure(MoteWorld *world, uint32_t index, MoteClothPressure *out);
+
+// Pins that move: particles without mass, of cloth or of any kind, that keep their places in the frame of a collider
+// or, where collider.generation is 0, in one that mote_world_move_pins moves. Places are relative to the frame's
+// present pose; a free frame begins at `pose`. Pins of a collider that is removed stay where they are.
+typedef struct MotePins {
+    uint32_t count;
+    const MoteParticleHandle *particles;
+    MoteColliderId collider;
+    MoteTransform pose;
+} MotePins;
+// Sets of pins are numbered from 0 in the order of adding; *index may be NULL.
+MOTE_API MoteResult mote_world_add_pins(MoteWorld *world, const MotePins *pins, uint32_t *index);
+// In every step from now on the frame moves from one pose to the other; as that of colliders it is to be given anew
+// before each step. For free frames.
+MOTE_API MoteResult mote_world_move_pins(MoteWorld *world, uint32_t index, MoteTransform from, MoteTransform to);
 
 // A third of the area (m^2) of its triangles for each of `vertex_count` vertices: times a mass per area these are the
 // masses to add the particles with. Refuses indices out of range.

@@ -50,6 +50,10 @@ MoteResult scene_set_materials(const MoteScene *scene, const SceneValues *values
 // Converts a material to that of a world, except for the materials that it ignores.
 MoteMaterial scene_material_row(const SceneMaterial *material);
 
+// What a cloth's inflation is given: a multiple of its volume, or Pa.
+float scene_cloth_pressure(const SceneCloth *cloth);
+// Where keyframes have the frame of an attachment.
+MoteTransform scene_attachment_pose(const SceneAttachment *attachment);
 float scene_contact_distance(const MoteSettings *settings); // m, between solid particles that touch
 // kg: a grain stands for a cube, in 2D a square, as wide as the contact distance.
 float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *material);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "mote_cloth.h"
 #include "scene/build.h"
+#include "scene/cloth_yard.h"
 #include "scene/load.h"
 #include "scene/meshes.h"
 
@@ -11,18 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// One element of the scene, on its way into the world.
-typedef struct ClothYard {
-    const SceneCloth *cloth;
-    char what[512]; // begins messages
-    uint32_t vertex_count, triangle_count;
-    uint32_t columns, rows; // of a grid
-    MoteVec3 *positions;    // m, a vertex
-    uint32_t *triangles;    // 3 a triangle
-    float *uvs;             // 6 a triangle
-    float *masses;          // kg, a vertex
-} ClothYard;
 
 static void yard_free(ClothYard *yard)
 {
@@ -49,6 +38,13 @@ static MoteResult yard_allocate(ClothYard *yard, uint64_t vertices, uint64_t tri
     return complete ? MOTE_OK
                     : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for %u vertices", yard->what, yard->vertex_count);
 }
+
+float scene_cloth_pressure(const SceneCloth *cloth)
+{
+    return cloth->inflation == MOTE_INFLATION_GAS ? cloth->gas_pressure : cloth->pressure;
+}
+
+enum { BEND_LINKS, BEND_HINGES }; // what the key bend_model says
 
 // ---- Shapes ------------------------------------------------------------------------------------------------
 
@@ -199,57 +195,71 @@ static const GridPart *find_part(const char *word)
     return NULL;
 }
 
-static MoteResult pin_word(ClothYard *yard, const char *word)
+static MoteResult choose_word(const ClothYard *yard, const ClothChoice *choice, const char *word, bool *chosen)
 {
     const GridPart *part = yard->columns > 0 ? find_part(word) : NULL;
     char *end = NULL;
     const unsigned long number = strtoul(word, &end, 10);
     if (part == NULL && (!isdigit((unsigned char)word[0]) || *end != '\0' || number >= yard->vertex_count)) {
-        return mote_fail(MOTE_ERROR_INPUT, "%s.pins: found \"%s\", expected %snumbers of vertices below %u", yard->what,
-                         word,
+        return mote_fail(MOTE_ERROR_INPUT, "%s.%s: found \"%s\", expected %snumbers of vertices below %u", choice->what,
+                         choice->words_key, word,
                          yard->columns > 0 ? "corners, top_left, top_right, bottom_left, bottom_right, top, bottom, "
                                              "left, right or "
                                            : "",
                          yard->vertex_count);
     }
     if (part == NULL) {
-        yard->masses[number] = 0.0f;
+        chosen[number] = true;
     }
     for (uint32_t v = 0; part != NULL && v < yard->vertex_count; v++) {
-        yard->masses[v] = is_in_part(yard, part, v) ? 0.0f : yard->masses[v];
+        chosen[v] = chosen[v] || is_in_part(yard, part, v);
     }
     return MOTE_OK;
 }
 
-static MoteResult pin_box(ClothYard *yard)
+static MoteResult choose_box(const ClothYard *yard, const ClothChoice *choice, bool *chosen)
 {
-    const MoteVec3 size = yard->cloth->pin_size, at = yard->cloth->pin_position;
+    const MoteVec3 size = choice->size, at = choice->position;
     if (size.x <= 0.0f && size.y <= 0.0f && size.z <= 0.0f) {
         return MOTE_OK;
     }
-    uint32_t pinned = 0;
+    uint32_t found = 0;
     for (uint32_t v = 0; v < yard->vertex_count; v++) {
         const MoteVec3 p = yard->positions[v];
         if (2.0f * fabsf(p.x - at.x) <= size.x && 2.0f * fabsf(p.y - at.y) <= size.y &&
             2.0f * fabsf(p.z - at.z) <= size.z) {
-            yard->masses[v] = 0.0f;
-            pinned++;
+            chosen[v] = true;
+            found++;
         }
     }
-    return pinned > 0 ? MOTE_OK
-                      : mote_fail(MOTE_ERROR_INPUT, "%s.pin_size: found no vertex in the box around (%g, %g, %g)",
-                                  yard->what, (double)at.x, (double)at.y, (double)at.z);
+    return found > 0 ? MOTE_OK
+                     : mote_fail(MOTE_ERROR_INPUT, "%s.%s: found no vertex in the box around (%g, %g, %g)",
+                                 choice->what, choice->box_key, (double)at.x, (double)at.y, (double)at.z);
+}
+
+MoteResult cloth_yard_choose(const ClothYard *yard, const ClothChoice *choice, bool *chosen)
+{
+    const char *list = choice->words;
+    char word[SCENE_NAME_SIZE];
+    MoteResult result = MOTE_OK;
+    while (result == MOTE_OK && scene_next_name(&list, word)) {
+        result = choose_word(yard, choice, word, chosen);
+    }
+    return result == MOTE_OK ? choose_box(yard, choice, chosen) : result;
 }
 
 static MoteResult set_pins(ClothYard *yard)
 {
-    const char *list = yard->cloth->pins;
-    char word[SCENE_NAME_SIZE];
-    MoteResult result = MOTE_OK;
-    while (result == MOTE_OK && scene_next_name(&list, word)) {
-        result = pin_word(yard, word);
+    const SceneCloth *cloth = yard->cloth;
+    const ClothChoice choice = {yard->what, "pins", cloth->pins, "pin_size", cloth->pin_position, cloth->pin_size};
+    bool *chosen = calloc(yard->vertex_count, sizeof *chosen);
+    const MoteResult result = chosen != NULL ? cloth_yard_choose(yard, &choice, chosen)
+                                             : mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for pins", yard->what);
+    for (uint32_t v = 0; v < yard->vertex_count && result == MOTE_OK; v++) {
+        yard->masses[v] = chosen[v] ? 0.0f : yard->masses[v];
     }
-    return result == MOTE_OK ? pin_box(yard) : result;
+    free(chosen);
+    return result;
 }
 
 // ---- Into the world ----------------------------------------------------------------------------------------
@@ -289,6 +299,7 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
     }
     result = result == MOTE_OK ? mote_world_make_handles(start->world, ids, yard->vertex_count, handles) : result;
     if (result == MOTE_OK) {
+        const bool hinges = yard->cloth->bend_model == BEND_HINGES;
         const MoteCloth cloth = {
             .vertex_count = yard->vertex_count,
             .triangle_count = yard->triangle_count,
@@ -302,10 +313,18 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .rows = yard->rows,
             .stretch_compliance = yard->cloth->stretch_compliance,
             .shear_compliance = yard->cloth->shear_compliance,
-            .bend_compliance = yard->cloth->bend_compliance,
+            .bend_compliance = hinges ? INFINITY : yard->cloth->bend_compliance,
             .damping = yard->cloth->damping,
             .tethers = yard->cloth->tethers,
             .thickness = yard->cloth->contact_thickness,
+            .inflation = (MoteInflation)yard->cloth->inflation,
+            .pressure = scene_cloth_pressure(yard->cloth),
+            .volume_compliance = yard->cloth->volume_compliance,
+            .atmosphere = yard->cloth->atmosphere,
+            .leak = yard->cloth->leak,
+            .bend_stiffness = hinges ? yard->cloth->bend_stiffness : 0.0f,
+            .crease_yield = yard->cloth->crease_yield * 3.14159265f / 180.0f,
+            .crease_creep = yard->cloth->crease_creep,
         };
         result = mote_world_add_cloth(start->world, &cloth, NULL);
     }
@@ -324,6 +343,7 @@ static MoteResult add_cloth(SceneStart *start, uint32_t element)
     if (result == MOTE_OK) {
         place_cloth(&yard);
         result = set_pins(&yard);
+        result = result == MOTE_OK ? attachments_pin(start, &yard, element) : result;
     }
     if (result == MOTE_OK) {
         result = add_particles(start, &yard, &first_id);
@@ -333,6 +353,7 @@ static MoteResult add_cloth(SceneStart *start, uint32_t element)
     result = result == MOTE_OK ? scene_start_source(start, SCENE_SECTION_cloth, element, 0, first_id, yard.positions,
                                                     yard.vertex_count)
                                : result;
+    result = result == MOTE_OK ? attachments_add(start, &yard, element, first_id) : result;
     yard_free(&yard);
     return result;
 }

@@ -23,10 +23,11 @@ bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t ele
     case SCENE_SECTION_kill_volume:
     case SCENE_SECTION_force:
     case SCENE_SECTION_air:
+    case SCENE_SECTION_attachment:
         return key->animation == SCENE_ANIMATED;
-    case SCENE_SECTION_cloth:
     case SCENE_SECTION_spring:
         return key->look;
+    case SCENE_SECTION_cloth:
     case SCENE_SECTION_material:
         return key->look || key->animation == SCENE_ANIMATED;
     default:
@@ -51,7 +52,8 @@ void simulation_set_live(MoteScene *scene, MoteSimulation *simulation, const Sce
         store(all[i], key, element, numbers);
     }
     if (key->section == SCENE_SECTION_collider || key->section == SCENE_SECTION_kill_volume ||
-        key->section == SCENE_SECTION_force || (key->section == SCENE_SECTION_material && !key->look)) {
+        key->section == SCENE_SECTION_force || key->section == SCENE_SECTION_attachment ||
+        (key->section == SCENE_SECTION_cloth && !key->look) || (key->section == SCENE_SECTION_material && !key->look)) {
         simulation->animated[key->section] = true; // the world is told of them with every step from now on
     }
     if (key->section == SCENE_SECTION_material) {

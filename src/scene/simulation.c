@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/stop.h"
+#include "mote_cloth.h"
 #include "scene/build.h"
 #include "scene/state_file.h"
 #include "solver/batch.h"
@@ -129,6 +130,32 @@ static MoteResult set_forces(MoteSimulation *simulation)
     return result;
 }
 
+// What keeps cloth inflated, at a step's beginning.
+static MoteResult set_cloths(MoteSimulation *simulation)
+{
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->from, cloth) && result == MOTE_OK; i++) {
+        const SceneCloth *cloth = SCENE_AT(&simulation->from, cloth, i);
+        result = cloth->inflation != MOTE_INFLATION_NONE
+                     ? mote_world_set_cloth_pressure(simulation->world, i, scene_cloth_pressure(cloth))
+                     : MOTE_OK;
+    }
+    return result;
+}
+
+static MoteResult set_attachments(MoteSimulation *simulation)
+{
+    MoteResult result = MOTE_OK;
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->from, attachment) && result == MOTE_OK; i++) {
+        const SceneAttachment *from = SCENE_AT(&simulation->from, attachment, i);
+        const bool moves = from->to == 0 && simulation->pin_sets[i] != MOTE_NONE;
+        result = moves ? mote_world_move_pins(simulation->world, simulation->pin_sets[i], scene_attachment_pose(from),
+                                              scene_attachment_pose(SCENE_AT(&simulation->to, attachment, i)))
+                       : MOTE_OK;
+    }
+    return result;
+}
+
 // The air at a step's beginning; its eddies follow the clock.
 static MoteResult set_air_of_step(MoteSimulation *simulation, uint64_t step)
 {
@@ -164,11 +191,13 @@ static MoteResult allocate(MoteSimulation *simulation)
     simulation->emitters_before = calloc(emitters + 1u, sizeof *simulation->emitters_before);
     simulation->posed_colliders = calloc(posed_count + 1u, sizeof *simulation->posed_colliders);
     simulation->forces = calloc(SCENE_COUNT(values, force) + 1u, sizeof *simulation->forces);
+    simulation->pin_sets = malloc((SCENE_COUNT(values, attachment) + 1u) * sizeof *simulation->pin_sets);
     simulation->collider_ids = calloc(colliders + 1u, sizeof *simulation->collider_ids);
     if (simulation->emitters == NULL || simulation->emitters_before == NULL || simulation->posed_colliders == NULL ||
-        simulation->forces == NULL || simulation->collider_ids == NULL) {
+        simulation->forces == NULL || simulation->collider_ids == NULL || simulation->pin_sets == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "%s: no memory for a simulation", simulation->scene->path);
     }
+    memset(simulation->pin_sets, 0xff, SCENE_COUNT(values, attachment) * sizeof *simulation->pin_sets);
     for (uint32_t i = 0; i < emitters; i++) {
         simulation->emitters[i] =
             emitter_state(emitter_spacing(SCENE_AT(values, emitter, i), SCENE_AT(values, solver, 0)));
@@ -194,6 +223,8 @@ static MoteResult fill(MoteSimulation *simulation)
     SceneStart start = {.scene = simulation->scene,
                         .world = simulation->world,
                         .notices = &simulation->notices,
+                        .colliders = simulation->collider_ids,
+                        .pin_sets = simulation->pin_sets,
                         .bodies = &simulation->bodies};
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < sizeof builders / sizeof builders[0] && result == MOTE_OK; i++) {
@@ -278,6 +309,7 @@ void mote_simulation_destroy(MoteSimulation *simulation)
     free(simulation->posed_colliders);
     free(simulation->forces);
     free(simulation->collider_ids);
+    free(simulation->pin_sets);
     simulation_look_free(&simulation->look);
     scene_bodies_free(&simulation->bodies);
     notices_clear(&simulation->notices);
@@ -381,6 +413,12 @@ static MoteResult prepare(void *context, uint32_t before)
     }
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_force]) {
         result = set_forces(simulation);
+    }
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_cloth]) {
+        result = set_cloths(simulation);
+    }
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_attachment]) {
+        result = set_attachments(simulation);
     }
     result = result == MOTE_OK ? set_air_of_step(simulation, simulation->steps + before) : result;
     if (result == MOTE_OK) {

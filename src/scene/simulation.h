@@ -44,6 +44,7 @@ struct MoteSimulation {
     MoteColliderId *collider_ids;  // one a collider
     MoteCollider *posed_colliders; // room for one a collider or kill volume, whichever are more
     MoteForceFieldId *forces;      // one a force of the scene
+    uint32_t *pin_sets;            // one an attachment: the world's set of pins, or MOTE_NONE
     SceneBodies bodies;
     Notices notices;
     bool gain_reported, escape_reported; // while it lasts

@@ -24,7 +24,9 @@ typedef struct SceneStart {
     const MoteScene *scene;
     MoteWorld *world;
     Notices *notices;
-    SceneBodies *bodies; // what is built of them, which the simulation keeps
+    SceneBodies *bodies;             // what is built of them, which the simulation keeps
+    const MoteColliderId *colliders; // one a collider of the scene
+    uint32_t *pin_sets;              // one an attachment: the world's set of pins, or MOTE_NONE
     StartSource *sources;
     uint32_t source_count, source_capacity;
 } SceneStart;

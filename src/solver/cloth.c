@@ -4,6 +4,7 @@
 #include "mote_cloth.h"
 
 #include "base/error.h"
+#include "solver/cloth_parts.h"
 #include "solver/cloth_tethers.h"
 #include "solver/cloth_topology.h"
 #include "solver/particle_copy.h"
@@ -15,7 +16,12 @@
 
 MoteCloth mote_default_cloth(void)
 {
-    return (MoteCloth){.bend_compliance = 1e-3f, .drag = 1.2f, .lift = 0.6f};
+    return (MoteCloth){.bend_compliance = 1e-3f,
+                       .drag = 1.2f,
+                       .lift = 0.6f,
+                       .pressure = 1.0f,
+                       .atmosphere = 101325.0f,
+                       .crease_creep = 100.0f};
 }
 
 uint32_t mote_world_cloth_count(const MoteWorld *world)
@@ -84,6 +90,8 @@ typedef struct NewCloth {
     ClothLinks links;
     MoteSpring *springs;
     MoteClothInfo info;
+    WorldCloth record; // its pressure
+    ClothHinges hinges;
 } NewCloth;
 
 static void new_cloth_free(NewCloth *new)
@@ -97,6 +105,7 @@ static void new_cloth_free(NewCloth *new)
     free(new->springs);
     cloth_topology_free(&new->topology);
     cloth_links_free(&new->links);
+    cloth_hinges_free(&new->hinges);
 }
 
 static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
@@ -245,6 +254,8 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     result = result == MOTE_OK ? cloth_topology_make(cloth, &new->topology) : result;
     result = result == MOTE_OK ? check_areas(new) : result;
     result = result == MOTE_OK ? cloth_links_make(cloth, &new->topology, &new->links) : result;
+    result = result == MOTE_OK ? cloth_pressure_check(cloth, &new->topology, new->rest, &new->record) : result;
+    result = result == MOTE_OK ? cloth_hinges_make(world, cloth, &new->topology, new->rest, &new->hinges) : result;
     const ClothTethers tethers = {new->pinned, new->rest, cloth->vertex_count, cloth->tethers, new->pins, new->lengths};
     result = result == MOTE_OK ? cloth_tethers_make(&new->links, &tethers, &new->info.tethers) : result;
     free(taken);
@@ -448,6 +459,8 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
     result = result == MOTE_OK ? area_mass(new, &per_area) : result;
     result = result == MOTE_OK ? upload_tables(world, new, per_area) : result;
     result = result == MOTE_OK ? add_tethers(world, new) : result;
+    result = result == MOTE_OK ? cloth_pressure_reserve(world, &new->record, new->cloth->vertex_count) : result;
+    result = result == MOTE_OK ? cloth_hinges_reserve(world, &new->hinges) : result;
     const uint32_t springs = new->info.stretch_springs + new->info.shear_springs + new->info.bend_springs;
     result = result == MOTE_OK ? mote_world_add_springs(world, new->springs, springs, NULL) : result;
     if (result == MOTE_OK) {
@@ -455,10 +468,14 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
                                     .first_vertex = world->view.cloth_vertex_count,
                                     .first_triangle = world->view.cloth_triangle_count,
                                     .thickness = new->cloth->thickness,
-                                    .rest_gap = gap};
+                                    .rest_gap = gap,
+                                    .pressure_input = new->record.pressure_input};
+        memcpy(grown[index].pressure_law, new->record.pressure_law, sizeof new->record.pressure_law);
         world->view.cloth_count++;
         world->view.cloth_vertex_count += new->cloth->vertex_count;
         world->view.cloth_triangle_count += new->cloth->triangle_count;
+        cloth_hinges_add(world, &new->hinges);
+        cloth_pressure_add(world);
     }
     return result;
 }

@@ -47,6 +47,7 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
     }
     if (view->particle_count > 0) {
         world_launch(world, small ? KERNEL_ID_foresee : KERNEL_ID_predict);
+        world_move_pins(world, false);
         world->lists_are_current = false;
         world->corners_are_current = false;
         functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
@@ -91,6 +92,7 @@ static void solve(MoteWorld *world)
         solve_groups(world);
     }
     credit_stored_energy(world);
+    world_credit_pins(world);
     update_velocities(world); // lines 23-28
     wet_fields(world);
 }
@@ -106,6 +108,7 @@ static void run_small_step(MoteWorld *world, float time_step, uint32_t number)
     begin_dynamic_colliders(world);
     if (view->particle_count > 0) {
         LAUNCH(world, predict);
+        world_move_pins(world, true);
         if (number == 0) {
             measure_stacks(world);
         }
@@ -120,6 +123,7 @@ static void run_small_step(MoteWorld *world, float time_step, uint32_t number)
         }
         view->iteration = 0;
         solve_groups(world);
+        world_credit_pins(world);
         if (number + 1 == world->settings.small_steps) {
             credit_stored_energy(world);
         }

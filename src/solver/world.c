@@ -127,6 +127,9 @@ void mote_world_destroy(MoteWorld *world)
     free(world->collider_ids);
     free(world->id_rows);
     free(world->cloths);
+    free(world->pins);
+    free(world->hinge_colours);
+    free(world->hinge_colour_starts);
     free(world->link_rows);
     free(world);
 }

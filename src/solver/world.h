@@ -95,7 +95,14 @@ typedef struct WorldCloth {
     uint32_t first_vertex, first_triangle; // rows of cloth_handles, triangles of cloth_corners
     float thickness;                       // m, or 0: as all solids
     float rest_gap;                        // m, between its nearest two vertices at rest
+    float pressure_law[4], pressure_input; // a row of pressure_laws, of pressure_inputs; zeros: it has no pressure
 } WorldCloth;
+
+// The host's record of a set of moving pins (cloth_pins.c).
+typedef struct WorldPins {
+    MoteColliderId collider; // generation 0: none
+    uint32_t row;            // of the collider, as the device has it
+} WorldPins;
 
 // The arguments of mote_world_set_step_callbacks.
 typedef struct StepCallbacks {
@@ -201,6 +208,10 @@ struct MoteWorld {
     uint32_t *link_rows;      // the row of each spring, by its number (springs.c)
     uint32_t link_colours, link_colour_starts[LINK_COLOUR_LIMIT + 1]; // rows where colours begin
     WorldCloth *cloths;                                               // view.cloth_count of them
+    uint16_t *hinge_colours;                                          // view.hinge_count of them (cloth_bending.c)
+    uint32_t *hinge_colour_starts;                                    // in hinge_order, and the end
+    uint32_t hinge_colour_count;
+    WorldPins *pins; // view.pin_set_count of them
     StepCallbacks callbacks;
     MoteAir air;
     ForceFieldSlot *force_fields;
@@ -347,6 +358,10 @@ void world_locate_cloth(MoteWorld *world);
 float world_cloth_reach(const MoteWorld *world, float contact_distance);
 // An error if a cloth is thicker than neighbours are searched with these settings. cloth_contacts.c
 MoteResult world_check_thickness(const MoteWorld *world, const MoteSettings *settings);
+// Moves pins to where they are at the end of the (small) step, behind its prediction. `located`: the slots of handles
+// are current. Credits their work to the energy watch. cloth_pins.c
+void world_move_pins(MoteWorld *world, bool located);
+void world_credit_pins(MoteWorld *world);
 // The shortest distance between two of these points (m). cloth_contacts.c
 MoteResult cloth_rest_gap(const MoteVec3 *positions, uint32_t count, float *gap);
 // Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
