@@ -9,8 +9,8 @@
 //     dC/dx_1 = (a - x_0).e / |e| A + (b - x_0).e / |e| B
 //
 // and likewise with the other sign for x_0, about x_1. They add up to nothing and have no moment: momentum is kept.
-// Compliance is rad / (N m), by XPBD eq. 18: of a sheet of flexural rigidity D it is (area of both) / (D |e|^2), which is
-// right for equilateral triangles (Seung and Nelson 1988).
+// Compliance is rad / (N m), by XPBD eq. 18: of a sheet of flexural rigidity D it is (area of both) / (D |e|^2), which
+// is right for equilateral triangles (Seung and Nelson 1988).
 //
 // Hinges of a colour share no corner: they are solved together and move their corners in place, one colour after the
 // other. Tearing gives some of their corners other vertices, and makes no two of them share one.
