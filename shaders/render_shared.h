@@ -264,12 +264,15 @@ struct FrameConstants {
     uint cloth_vertex_count, cloth_triangle_count; // 0 where none is drawn
     uint fabric_count;
     uint link_count;
+    uint has_smoke;                               // whether smoke_light and smoke are there
+    uint smoke_columns, smoke_rows, smoke_slices; // cells of the volume that the eye sees
+    float smoke_cell;                             // pixels
 };
 SHARED_STRUCT(FrameConstants)
 
 #define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
-#define LAYER_FLOATS     12u
+#define LAYER_FLOATS     16u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
 #define PHASE_BODY       0u          // of MOTE_KIND_BODY

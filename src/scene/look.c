@@ -263,6 +263,7 @@ MoteRenderScene mote_default_render_scene(void)
     scene_defaults(SCENE_SECTION_liquid, &scene.liquid);
     scene_defaults(SCENE_SECTION_sky, &scene.sky);
     scene_defaults(SCENE_SECTION_ground, &scene.ground);
+    scene_defaults(SCENE_SECTION_smoke, &scene.smoke);
     scene_defaults(SCENE_SECTION_picture, &scene.picture);
     SceneFoam foam;
     scene_defaults(SCENE_SECTION_foam, &foam);
@@ -373,6 +374,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .liquid = *SCENE_AT(values, liquid, 0),
         .sky = *SCENE_AT(values, sky, 0),
         .ground = *SCENE_AT(values, ground, 0),
+        .smoke = *SCENE_AT(values, smoke, 0),
         .foam = foam_look(SCENE_AT(values, foam, 0), SCENE_AT(values, solver, 0)->frame_rate),
         .picture = *SCENE_AT(values, picture, 0),
         .materials = look->materials,
