@@ -264,9 +264,12 @@ struct FrameConstants {
     uint cloth_vertex_count, cloth_triangle_count; // 0 where none is drawn
     uint fabric_count;
     uint link_count;
-    uint has_smoke;                               // whether smoke_light and smoke are there
+    uint has_smoke;                               // whether smoke_light is there
+    uint has_smoke_volume;                        // and smoke
+    uint smoke_mode;                              // SMOKE_MODE_ of passes/smoke.h
     uint smoke_columns, smoke_rows, smoke_slices; // cells of the volume that the eye sees
     float smoke_cell;                             // pixels
+    float smoke_extinction;                       // 1/m, of SMOKE_MODE_MAP
 };
 SHARED_STRUCT(FrameConstants)
 

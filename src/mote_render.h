@@ -162,7 +162,9 @@ typedef enum MoteGroundPattern {
 
 // How smoke and fire are drawn: the `smoke` section.
 typedef enum MoteSmokeMode {
-    MOTE_SMOKE_VOLUME, // marched through a volume of cells, in any order of particles
+    MOTE_SMOKE_VOLUME,     // marched through a volume of cells, in any order of particles
+    MOTE_SMOKE_SHADOW_MAP, // sorted sprites, in the shadow of the first smoke that the sun meets (UPP 7.2.4)
+    MOTE_SMOKE_SPLATS,     // sorted sprites, lit as the volume is: for close-ups
 } MoteSmokeMode;
 typedef struct MoteSmokeLook {
     MoteSmokeMode mode;
@@ -177,6 +179,7 @@ typedef struct MoteSmokeLook {
     float fire;                // radiance of red of a black body of 1800 K; 0: nothing glows
     float cell;                // pixels, width of a cell of the volume
     uint32_t slices;           // cells along the line of sight
+    float extinction;          // 1/m, of MOTE_SMOKE_SHADOW_MAP
 } MoteSmokeLook;
 
 // The `ground` section.

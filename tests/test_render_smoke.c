@@ -5,6 +5,7 @@
 #include "render_fixture.h"
 
 #include "mote_diffuse.h"
+#include "render_views.h"
 
 enum { WIDTH = 96, HEIGHT = 72, PIXELS = WIDTH * HEIGHT };
 static const double PI = 3.14159265358979323846;
@@ -408,20 +409,23 @@ static void pictures_do_not_depend_on_the_order(void **state)
 {
     MoteRenderer *renderer = *state;
     static float pictures[3][4 * PIXELS], layers[3][4 * PIXELS];
-    const MoteRenderScene scene = cloud_scene();
-    for (int k = 0; k < 3; k++) { // and the same one twice
-        MoteWorld *world = make_smoky_world(make_cloud(3000), false, k == 2);
-        draw_smoke(renderer, world, &scene, "smoke", layers[k]);
-        MUST(mote_renderer_read_layer(renderer, "color", pictures[k]));
-        mote_world_destroy(world);
-    }
-    assert_true(middle_mean(layers[0], 3) < 0.8 && middle_mean(layers[0], 0) > 0.05);
-    for (size_t i = 0; i < 4 * PIXELS; i++) {
-        assert_true(layers[0][i] >= 0.0f && isfinite(layers[0][i])); // no negative light
-    }
-    for (int k = 1; k < 3; k++) {
-        assert_memory_equal(layers[0], layers[k], sizeof layers[0]);
-        assert_memory_equal(pictures[0], pictures[k], sizeof pictures[0]);
+    MoteRenderScene scene = cloud_scene();
+    for (int mode = 0; mode <= MOTE_SMOKE_SPLATS; mode++) {
+        scene.smoke.mode = (MoteSmokeMode)mode;
+        for (int k = 0; k < 3; k++) { // and the same one twice
+            MoteWorld *world = make_smoky_world(make_cloud(3000), false, k == 2);
+            draw_smoke(renderer, world, &scene, "smoke", layers[k]);
+            MUST(mote_renderer_read_layer(renderer, "color", pictures[k]));
+            mote_world_destroy(world);
+        }
+        assert_true(middle_mean(layers[0], 3) < 0.8 && middle_mean(layers[0], 0) > 0.05);
+        for (size_t i = 0; i < 4 * PIXELS; i++) {
+            assert_true(layers[0][i] >= 0.0f && isfinite(layers[0][i])); // no negative light
+        }
+        for (int k = 1; k < 3; k++) {
+            assert_memory_equal(layers[0], layers[k], sizeof layers[0]);
+            assert_memory_equal(pictures[0], pictures[k], sizeof pictures[0]);
+        }
     }
 }
 
@@ -448,6 +452,127 @@ static void more_cells_change_little(void **state)
         }
         expect_near("light of all", middle_mean(others, 1), middle_mean(values, 1), 0.02);
         assert_true(difference / light < (k == 0 ? 0.02 : 0.04) && lost / PIXELS < 0.01);
+    }
+    mote_world_destroy(world);
+}
+
+// ---- Sprites -----------------------------------------------------------------------------------------------
+
+typedef struct Sprite {
+    uint32_t key, id, slot, unused;
+} Sprite;
+
+// The device's sort against the host's: from the farthest to the nearest, and by id where two are equally far.
+static void sprites_are_sorted(void **state)
+{
+    MoteRenderer *renderer = *state;
+    enum { COUNT = 700 }; // no power of two
+    Smoke smoke = make_cloud(COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        smoke.positions[4 * i + 2] = 0.125f * roundf(8.0f * smoke.positions[4 * i + 2]); // many are equally far
+    }
+    float depths[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        depths[i] = 4.0f - smoke.positions[4 * i + 2];
+    }
+    MoteWorld *world = make_smoky_world(smoke, false, false);
+    MoteRenderScene scene = cloud_scene();
+    scene.smoke.mode = MOTE_SMOKE_SPLATS;
+    scene.camera.position = (MoteVec3){0, 0, 4};
+    scene.camera.field_of_view = 60.0f;
+    draw_smoke(renderer, world, &scene, "color", values);
+    const SimplePass *pass = renderer->states[PASS_smoke_sprites];
+    Sprite *rows = read_buffer(renderer, &pass->buffer, (1 + COUNT) * sizeof *rows);
+    bool seen[COUNT] = {0};
+    assert_int_equal(rows[0].key, COUNT); // how many are seen
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const Sprite *here = &rows[1 + i];
+        assert_true(here->slot < COUNT && !seen[here->slot]);
+        seen[here->slot] = true;
+        if (i > 0) {
+            const float before = depths[rows[i].slot], own = depths[here->slot];
+            assert_true(before > own || (before == own && rows[i].id < here->id));
+        }
+    }
+    free(rows);
+    mote_world_destroy(world);
+}
+
+// Behind smoke that begins and ends at depths d apart, the share exp(-k d) of the sun's light is left.
+static void a_shadow_map_follows_beer_and_lambert(void **state)
+{
+    MoteRenderer *renderer = *state;
+    MoteWorld *world = make_smoky_world(make_slab(SIDE, LAYERS, DISTANCE, 5, 0), false, false);
+    MoteRenderScene scene = smoke_scene((MoteVec3){0, 3, 0}, ORIGIN, 0, 1);
+    scene.ground.visible = true;
+    scene.ground.grid = 0.0f;
+    scene.smoke.density = 0.0f;
+    draw_smoke(renderer, world, &scene, "color", values);
+    const double bare = middle_mean(values, 0), thick = (LAYERS - 1) * (double)DISTANCE;
+    scene.smoke.density = 0.1f;
+    scene.smoke.mode = MOTE_SMOKE_SHADOW_MAP;
+    const float rates[] = {0.5f, 2.5f, 6.0f};
+    for (int k = 0; k < 3; k++) {
+        scene.smoke.extinction = rates[k];
+        draw_smoke(renderer, world, &scene, "color", values);
+        expect_near("light below", middle_mean(values, 0) / bare, exp(-(double)rates[k] * thick), 0.05);
+    }
+    mote_world_destroy(world);
+}
+
+// Sprites in the light of the volume, and the volume, of a thin slab over the ground.
+static void splats_and_volume_agree(void **state)
+{
+    MoteRenderer *renderer = *state;
+    MoteWorld *world = make_smoky_world(make_slab(SIDE, LAYERS, DISTANCE, 1, 0), false, false);
+    MoteRenderScene scene = smoke_scene(ABOVE, ORIGIN, 0.5f, 1);
+    scene.ground.visible = true;
+    scene.smoke.radius = 1.0f;
+    scene.smoke.density = density_for(1.0, LAYERS, (double)DISTANCE, &scene);
+    draw_smoke(renderer, world, &scene, "smoke", values);
+    scene.smoke.mode = MOTE_SMOKE_SPLATS;
+    draw_smoke(renderer, world, &scene, "smoke", others);
+    expect_near("transmittance of splats", middle_mean(others, 3), exp(-1.0), 0.02);
+    expect_near("light of splats", middle_mean(others, 0), middle_mean(values, 0), 0.05);
+    mote_world_destroy(world);
+}
+
+// ---- Views -------------------------------------------------------------------------------------------------
+
+// Red of a view's pixel in the middle is that of the colour map at a share of its range.
+static void views_show_their_values(void **state)
+{
+    MoteRenderer *renderer = *state;
+    Smoke slab = make_slab(SIDE, LAYERS, DISTANCE, 0, 800);
+    for (uint32_t i = 0; i < slab.count; i++) {
+        slab.smoke[4 * i] = 2.0f;
+    }
+    MoteWorld *world = make_smoky_world(slab, false, false);
+    MoteRenderScene scene = smoke_scene(ABOVE, ORIGIN, 1, 1);
+    scene.smoke.density = density_for(1.0, LAYERS, (double)DISTANCE, &scene);
+    // Seen from where the sun is, the mean of t exp(-t) over 1 - exp(-1) up to 1.
+    const struct {
+        const char *view;
+        float share;
+    } views[] = {{"smoke", 0.25f},
+                 {"smoke_age", 0.25f},
+                 {"smoke_temperature", 0.4f},
+                 {"smoke_sun", (float)((1.0 - 2.0 * exp(-1.0)) / (1.0 - exp(-1.0)) / 4.0)}};
+    for (size_t k = 0; k < sizeof views / sizeof views[0]; k++) {
+        MotePicture picture = mote_default_picture();
+        picture.width = WIDTH;
+        picture.height = HEIGHT;
+        picture.view = views[k].view;
+        MUST(mote_renderer_draw(renderer, world, &scene, &picture));
+        static uint8_t pixels[4 * PIXELS];
+        MUST(mote_renderer_read_rgba8(renderer, pixels));
+        for (uint32_t c = 0; c < 3; c++) {
+            const double shown = pixels[4 * (HEIGHT / 2 * WIDTH + WIDTH / 2) + c] / 255.0;
+            const double expected = fmin(fmax((double)map_color(MAP_SEQUENTIAL, c, views[k].share), 0.0), 1.0);
+            if (fabs(shown - expected) > 0.02) {
+                fail_msg("%s: component %u is %g, expected %g", views[k].view, c, shown, expected);
+            }
+        }
     }
     mote_world_destroy(world);
 }
@@ -496,6 +621,10 @@ int main(void)
         cmocka_unit_test(pictures_do_not_depend_on_the_order),
         cmocka_unit_test(more_cells_change_little),
         cmocka_unit_test(puffs_grow_and_fade),
+        cmocka_unit_test(sprites_are_sorted),
+        cmocka_unit_test(a_shadow_map_follows_beer_and_lambert),
+        cmocka_unit_test(splats_and_volume_agree),
+        cmocka_unit_test(views_show_their_values),
     };
     return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);
 }

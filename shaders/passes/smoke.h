@@ -8,8 +8,9 @@
 // The light volume: cells along x and y across the sun's direction, and along it.
 #define SMOKE_LIGHT_SIDE  128
 #define SMOKE_LIGHT_DEEP  64
-#define SMOKE_LEVELS      5  // of the pyramids that particles are added up in
-#define SMOKE_OPEN_SIDE   32 // the same of the volume of light from the sky
+#define SMOKE_LEVELS      5   // of the pyramids that particles are added up in
+#define SMOKE_MAP_SIDE    256 // texels of the map of the first and the last smoke, of SMOKE_MODE_MAP
+#define SMOKE_OPEN_SIDE   32  // the same of the volume of light from the sky
 #define SMOKE_OPEN_DEEP   16
 #define SMOKE_MODE_VOLUME 0u // MoteSmokeMode
 #define SMOKE_MODE_MAP    1u
@@ -43,6 +44,8 @@
 struct SmokeConstants {
     ADDRESS(UintTarget) sums;       // smoke: of the view volume's pyramid: two words a cell
     ADDRESS(UintTarget) open_sums;  // smoke_light: three words a cell: extinction, hot smoke, its temperature
+    ADDRESS(UintTarget) sprites;    // smoke_sprites: how many are seen, then 4 words each: key, id, slot, nothing
+    ADDRESS(Vec4Target) lights;     // smoke_sprites: light of each slot
     ADDRESS(Vec4Target) open_light; // radiance of the sky, mean of all directions; both passes
     vec4 color;                     // albedo
     vec4 hot_color;                 // w: K above the environment where it is reached
@@ -65,6 +68,13 @@ SHARED_STRUCT(SmokeConstants)
 struct SmokePush {
     uint level; // that is added up, or raised
 };
+
+// A step of a bitonic sort: elements `distance` apart, in runs of `run` that are sorted up and down by turns.
+struct SmokeSortPush {
+    uint run, distance;
+};
+SHARED_STRUCT(SmokeSortPush)
+
 SHARED_STRUCT(SmokePush)
 
 #endif

@@ -14,6 +14,7 @@
 PASS_CONSTANTS(SmokeConstants)
 PUSH_CONSTANTS(SmokePush)
 #include "smoke_particles.glsl"
+#include "smoke_source.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u;
 const uint ADD = 0u, RAISE = 1u, MARCH = 2u, APPLY = 3u;
@@ -122,51 +123,12 @@ void raise_level(uint i)
     }
 }
 
-// Henyey and Greenstein's phase function, 1/sr.
-float phase(float g, float cosine)
-{
-    return (1.0 - g * g) / (12.5663706 * pow(max(1.0 + g * g - 2.0 * g * cosine, 1e-6), 1.5));
-}
-
-// The sun's light that smoke sends to the eye, per albedo: what is scattered once, and several times as octaves of half
-// the light, half the extinction and half the asymmetry each (Wrenninge, Kulla and Lundqvist 2013).
-vec3 sun_scattered(vec3 point, float tau, float cosine)
-{
-    const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
-    float visible = 1.0;
-    if (all(lessThan(abs(place.xy), vec2(0.999)))) {
-        visible = lit_share(0.5 * place.xy + 0.5, place.z - 1.5 / float(frame.shadow_size));
-    }
-    float sum = 0.0, part = 1.0;
-    for (uint n = 0u; n < pass.octaves; n++) {
-        sum += part * phase(part * pass.asymmetry, cosine) * exp(-part * tau);
-        part *= 0.5;
-    }
-    return frame.sun_radiance.rgb * (visible * sum);
-}
-
-// Mean radiance of the sky around a point.
-vec3 sky_around(vec3 point)
-{
-    const float ratio = float(SMOKE_LIGHT_SIDE / SMOKE_OPEN_SIDE);
-    const vec3 place = smoke_light_place(point) / ratio;
-    vec3 sum = vec3(0.0);
-    for (int corner = 0; corner < 8; corner++) {
-        float weight;
-        const ivec3 cell = corner_of(place, corner, weight);
-        sum += weight * pass.open_light.at[cell_number(ivec3(SMOKE_OPEN_SIDE, SMOKE_OPEN_SIDE, SMOKE_OPEN_DEEP), cell)].rgb;
-    }
-    return sum;
-}
-
 // Light that smoke sends to the eye, over its extinction.
 vec3 source(vec3 point, float second, float cosine)
 {
     const float temperature = second * SMOKE_HOTTEST;
-    const vec3 albedo = puff_albedo(temperature);
     const float tau = smoke_tau(point);
-    vec3 light = albedo * (sun_scattered(point, tau, cosine) + sky_around(point)) +
-                 (1.0 - albedo) * pass.fire * wien(SMOKE_AROUND + temperature);
+    vec3 light = smoke_radiance(point, temperature, tau, cosine);
     light = pass.shows == SMOKE_SHOWS_AGE ? vec3(second * 64.0) : light;
     light = pass.shows == SMOKE_SHOWS_TEMPERATURE ? vec3(temperature) : light;
     return pass.shows == SMOKE_SHOWS_SUN ? vec3(tau) : light;

@@ -45,6 +45,23 @@ float smoke_column_tau(ivec2 column, float layer)
     return mix(near, smoke_word(at), z - float(k));
 }
 
+// Metres of smoke before a place, between the first that the sun meets and the last, or the place: means of four texels.
+float smoke_map_metres(vec3 place)
+{
+    const float along = smoke_word(SMOKE_CELL + 1u);
+    const vec2 at = place.xy * (float(SMOKE_MAP_SIDE) / float(SMOKE_LIGHT_SIDE)) - 0.5, low = floor(at), part = at - low;
+    float metres = 0.0;
+    for (int k = 0; k < 4; k++) {
+        const ivec2 offset = ivec2(k & 1, k >> 1), t = clamp(ivec2(low) + offset, ivec2(0), ivec2(SMOKE_MAP_SIDE - 1));
+        const uint word = SMOKE_TAU + uint(t.y * SMOKE_MAP_SIDE + t.x);
+        const uint first = frame.smoke_light.at[word], last = frame.smoke_light.at[word + uint(SMOKE_MAP_SIDE * SMOKE_MAP_SIDE)];
+        const float end = min(place.z * along, uintBitsToFloat(last));
+        const vec2 w = mix(1.0 - part, part, vec2(offset));
+        metres += w.x * w.y * (last != 0u ? max(end - uintBitsToFloat(~first), 0.0) : 0.0);
+    }
+    return metres;
+}
+
 // The sun's optical depth before a point.
 float smoke_tau(vec3 point)
 {
@@ -52,7 +69,12 @@ float smoke_tau(vec3 point)
     const vec2 low = floor(place.xy - 0.5), part = place.xy - 0.5 - low;
     float tau = 0.0; // the border is empty (smoke_light.comp)
     const bool inside = all(greaterThan(place.xy, vec2(0.0))) && all(lessThan(place.xy, vec2(SMOKE_LIGHT_SIDE)));
-    for (uint k = inside && place.z > 0.0 ? 1u : 0u; k > 0u; k--) { // software drivers skip loops, not branches
+    // Software drivers skip loops, not branches.
+    const bool map = frame.smoke_mode == SMOKE_MODE_MAP;
+    for (uint k = inside && map ? 1u : 0u; k > 0u; k--) {
+        tau = frame.smoke_extinction * smoke_map_metres(place);
+    }
+    for (uint k = inside && !map && place.z > 0.0 ? 1u : 0u; k > 0u; k--) {
         const ivec2 c = ivec2(low);
         const float a = smoke_column_tau(c, place.z), b = smoke_column_tau(c + ivec2(1, 0), place.z);
         const float d = smoke_column_tau(c + ivec2(0, 1), place.z), e = smoke_column_tau(c + ivec2(1, 1), place.z);

@@ -7,6 +7,7 @@
 //   POOL    extinction of 4^3 cells each, for the light of the sky
 //   HEAT    how hot smoke is, in the same cells
 //   SCAN    sums along each column are the sun's optical depth
+//   MAP     where the sun meets the first smoke and leaves the last, in place of a volume: smoke as opaque points
 //   OPEN    light of the sky and of fire from 14 directions around each of the coarse cells
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -18,7 +19,7 @@ PUSH_CONSTANTS(SmokePush)
 #include "smoke_particles.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u;
-const uint BOUNDS = 0u, PLACE = 1u, ADD = 2u, RAISE = 3u, POOL = 4u, HEAT = 5u, SCAN = 6u, OPEN = 7u;
+const uint BOUNDS = 0u, PLACE = 1u, ADD = 2u, RAISE = 3u, POOL = 4u, HEAT = 5u, SCAN = 6u, OPEN = 7u, MAP = 8u;
 const ivec3 SIZE = ivec3(SMOKE_LIGHT_SIDE, SMOKE_LIGHT_SIDE, SMOKE_LIGHT_DEEP);
 const ivec3 OPEN_SIZE = ivec3(SMOKE_OPEN_SIDE, SMOKE_OPEN_SIDE, SMOKE_OPEN_DEEP);
 const int EMPTY = 2; // cells along the borders, which particles do not reach
@@ -193,6 +194,26 @@ void add_heat(Puff puff)
     }
 }
 
+// A disc of half the radius.
+void add_point(Puff puff)
+{
+    const float across = smoke_word(SMOKE_CELL), ratio = float(SMOKE_MAP_SIDE) / float(SMOKE_LIGHT_SIDE);
+    const vec3 place = smoke_light_place(puff.point);
+    const vec2 at = place.xy * ratio;
+    const float reach = max(0.5 * puff.radius / across * ratio, 0.75);
+    const uint bits = floatBitsToUint(max(place.z * smoke_word(SMOKE_CELL + 1u), 1e-6));
+    const ivec2 low = max(ivec2(ceil(at - reach - 0.5)), ivec2(0)), box = min(ivec2(floor(at + reach - 0.5)), ivec2(SMOKE_MAP_SIDE - 1)) - low + 1;
+    for (int k = 0; k < max(box.x, 0) * max(box.y, 0); k++) {
+        const ivec2 t = low + ivec2(k % box.x, k / box.x);
+        const vec2 d = vec2(t) + 0.5 - at;
+        if (dot(d, d) < reach * reach) {
+            const uint word = SMOKE_TAU + uint(t.y * SMOKE_MAP_SIDE + t.x);
+            atomicMax(frame.smoke_light.at[word], ~bits);
+            atomicMax(frame.smoke_light.at[word + uint(SMOKE_MAP_SIDE * SMOKE_MAP_SIDE)], bits);
+        }
+    }
+}
+
 void scan(uint i)
 {
     const float across = smoke_word(SMOKE_CELL), scale = pass.section / (pass.unit * across * across);
@@ -285,6 +306,10 @@ void main()
     } else if (STEP == HEAT) {
         if (load_puff(i, puff)) {
             add_heat(puff);
+        }
+    } else if (STEP == MAP) {
+        if (load_puff(i, puff)) {
+            add_point(puff);
         }
     } else if (STEP == SCAN) {
         scan(i);

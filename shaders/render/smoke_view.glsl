@@ -35,7 +35,7 @@ bool is_smoke_column(ivec2 column)
 vec4 smoke_before(vec2 pixel, float z)
 {
     vec4 smoke = vec4(0.0, 0.0, 0.0, 1.0);
-    for (uint once = frame.has_smoke; once > 0u; once--) {
+    for (uint once = frame.has_smoke_volume; once > 0u; once--) {
         const vec2 place = pixel / frame.smoke_cell - 0.5, low = floor(place), part = place - low;
         const ivec2 c = ivec2(low);
         // Of four columns the nearest may be outside: beyond the outermost there is as much as in it.

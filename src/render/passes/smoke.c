@@ -33,7 +33,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
 {
     Smoke *own = state;
     FrameConstants *c = &renderer->frame.constants;
-    if (c->has_smoke == 0) {
+    if (c->has_smoke_volume == 0) {
         return MOTE_OK;
     }
     const uint32_t width = c->smoke_columns, height = c->smoke_rows, depth = c->smoke_slices;
@@ -58,7 +58,9 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
         step(renderer, own, commands, RAISE, level, smoke_level_cells(width, height, depth, level));
     }
     step(renderer, own, commands, MARCH, 0, width * height);
-    step(renderer, own, commands, APPLY, 0, renderer->width * renderer->height);
+    if (renderer->frame.view == VIEW_liquid) {
+        step(renderer, own, commands, APPLY, 0, renderer->width * renderer->height);
+    }
     return MOTE_OK;
 }
 

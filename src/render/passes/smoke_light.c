@@ -3,7 +3,7 @@
 // (shaders/render/smoke_light.comp): the sun's part once a picture, before anything is lit.
 #include "render/passes/smoke.h"
 
-enum { BOUNDS, PLACE, ADD, RAISE, POOL, HEAT, SCAN, OPEN, STEPS };
+enum { BOUNDS, PLACE, ADD, RAISE, POOL, HEAT, SCAN, OPEN, MAP, STEPS };
 
 typedef struct SmokeLight {
     SimplePass steps; // its buffer is frame.smoke_light
@@ -55,6 +55,10 @@ SmokeConstants smoke_constants(const Frame *frame)
         .fire = look->fire,
         .octaves = look->octaves,
         .cell = look->cell,
+        .shows = frame->view == VIEW_smoke_age           ? SMOKE_SHOWS_AGE
+                 : frame->view == VIEW_smoke_temperature ? SMOKE_SHOWS_TEMPERATURE
+                 : frame->view == VIEW_smoke_sun         ? SMOKE_SHOWS_SUN
+                                                         : SMOKE_SHOWS_LIGHT,
         .edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0,
         .has_occlusion = frame->constants.occlusion_means != 0,
     };
@@ -77,7 +81,12 @@ static MoteResult prepare(MoteRenderer *renderer, void *state)
     const MoteSmokeLook *look = &frame->scene->smoke;
     FrameConstants *c = &renderer->frame.constants;
     const float cell = look->cell > 1.0f ? look->cell : 1.0f;
-    c->has_smoke = frame->view == VIEW_liquid && frame->solver.diffuse_smoke.bytes > 0 && look->density > 0.0f;
+    const bool shown = frame->view >= VIEW_smoke && frame->view <= VIEW_smoke_sun; // debug views, of the volume
+    c->has_smoke =
+        (frame->view == VIEW_liquid || shown) && frame->solver.diffuse_smoke.bytes > 0 && look->density > 0.0f;
+    c->smoke_mode = shown ? SMOKE_MODE_VOLUME : (uint32_t)look->mode;
+    c->has_smoke_volume = c->has_smoke != 0 && c->smoke_mode == SMOKE_MODE_VOLUME;
+    c->smoke_extinction = look->extinction;
     c->smoke_cell = cell;
     c->smoke_columns = (uint32_t)((float)c->width / cell) + 1;
     c->smoke_rows = (uint32_t)((float)c->height / cell) + 1;
@@ -129,6 +138,10 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     pass_transfer_barrier(commands);
     step(renderer, own, commands, BOUNDS, 0, constants.capacity);
     step(renderer, own, commands, PLACE, 0, 1);
+    if (c->smoke_mode == SMOKE_MODE_MAP) {
+        step(renderer, own, commands, MAP, 0, constants.capacity);
+        return MOTE_OK;
+    }
     step(renderer, own, commands, ADD, 0, constants.capacity);
     for (uint32_t level = SMOKE_LEVELS - 1; level-- > 0;) {
         step(renderer, own, commands, RAISE, level, smoke_level_cells(side, side, deep, level));
