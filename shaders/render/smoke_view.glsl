@@ -36,16 +36,20 @@ vec4 smoke_before(vec2 pixel, float z)
 {
     vec4 smoke = vec4(0.0, 0.0, 0.0, 1.0);
     for (uint once = frame.has_smoke_volume; once > 0u; once--) {
-        const vec2 place = pixel / frame.smoke_cell - 0.5, low = floor(place), part = place - low;
-        const ivec2 c = ivec2(low);
-        // Of four columns the nearest may be outside: beyond the outermost there is as much as in it.
-        const bool inside = is_smoke_column(ivec2(pixel / frame.smoke_cell));
-        for (uint any = inside ? 1u : 0u; any > 0u; any--) {
+        // Quadratic B-splines: between four columns, edges of dense smoke would show the cells.
+        const vec2 place = pixel / frame.smoke_cell;
+        const ivec2 own = ivec2(place);
+        const vec2 t = place - vec2(own) - 0.5;
+        const vec2 weights[3] = vec2[](0.5 * (0.5 - t) * (0.5 - t), 0.75 - t * t, 0.5 * (0.5 + t) * (0.5 + t));
+        for (uint any = is_smoke_column(own) ? 1u : 0u; any > 0u; any--) {
             const float begin = smoke_word(SMOKE_VIEW), slice = smoke_word(SMOKE_VIEW + 1u);
             const float layer = clamp((z - begin) / slice, 0.0, float(frame.smoke_slices));
-            const vec4 a = smoke_column(c, layer), b = smoke_column(c + ivec2(1, 0), layer);
-            const vec4 d = smoke_column(c + ivec2(0, 1), layer), e = smoke_column(c + ivec2(1, 1), layer);
-            smoke = mix(mix(a, b, part.x), mix(d, e, part.x), part.y);
+            smoke = vec4(0.0);
+            for (int y = 0; y < 3; y++) {
+                for (int x = 0; x < 3; x++) {
+                    smoke += (weights[x].x * weights[y].y) * smoke_column(own + ivec2(x - 1, y - 1), layer);
+                }
+            }
         }
     }
     return smoke;
