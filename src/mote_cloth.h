@@ -46,7 +46,7 @@ typedef struct MoteClothInfo {
     uint32_t edges;               // before any split
     uint32_t first_spring; // of its links among the world's springs: those against stretching first, then the others
     uint32_t stretch_springs, shear_springs, bend_springs;
-    uint32_t tethers; // of all vertices, before any split
+    uint32_t tethers;        // of all vertices, before any split
     uint32_t seam_springs;   // of cloth that tears, behind the others: one along each inner edge, broken until it opens
     uint32_t splits;         // of vertices, since the cloth was made
     uint32_t split_room;     // most there can be

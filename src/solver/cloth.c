@@ -33,8 +33,8 @@ MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index, MoteClo
     *out = world->cloths[index].info;
     if (out->split_room > 0) {
         uint counts[TEAR_COUNT_WORDS];
-        world->backend->functions->download(
-            world->backend, counts, world->view.tear_counts + TEAR_COUNT_WORDS * (size_t)index, sizeof counts);
+        world->backend->functions->download(world->backend, counts,
+                                            world->view.tear_counts + TEAR_COUNT_WORDS * (size_t)index, sizeof counts);
         out->splits = counts[TEAR_USED];
         out->splits_refused = counts[TEAR_REFUSED];
         out->vertices += out->splits;
@@ -129,11 +129,11 @@ typedef struct NewCloth {
     ClothLinks links;
     MoteSpring *springs;
     MoteClothInfo info;
-    uint32_t room, rows;          // copies of vertices there is room for; all its rows
-    ClothSeams seams;             // of a cloth that tears,
-    uint32_t *anchors;            // as link_anchors has them, SEAM_CORNERS a spring,
-    uint32_t *ends;               // handles as kernels have them, 2 a spring,
-    uint32_t seam_count, nobody;  // springs; a handle that is nobody's
+    uint32_t room, rows;         // copies of vertices there is room for; all its rows
+    ClothSeams seams;            // of a cloth that tears,
+    uint32_t *anchors;           // as link_anchors has them, SEAM_CORNERS a spring,
+    uint32_t *ends;              // handles as kernels have them, 2 a spring,
+    uint32_t seam_count, nobody; // springs; a handle that is nobody's
 } NewCloth;
 
 static void new_cloth_free(NewCloth *new)
@@ -288,12 +288,12 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     const size_t vertices = cloth->vertex_count, handles = world->view.handle_count;
     bool *taken = calloc(handles + 1, sizeof *taken);
     uint32_t *slots = malloc(handles * sizeof *slots + 1);
-    new->handles = malloc((size_t)new->rows * sizeof *new->handles);
+    new->handles = malloc((size_t) new->rows * sizeof *new->handles);
     new->rest = malloc(vertices * sizeof *new->rest);
     new->masses = malloc(vertices * sizeof *new->masses);
     new->pinned = calloc(vertices, sizeof *new->pinned);
-    new->pins = malloc(2 * (size_t)new->rows * sizeof *new->pins);
-    new->lengths = calloc(2 * (size_t)new->rows, sizeof *new->lengths);
+    new->pins = malloc(2 * (size_t) new->rows * sizeof *new->pins);
+    new->lengths = calloc(2 * (size_t) new->rows, sizeof *new->lengths);
     if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL || new->masses == NULL ||
         new->pinned == NULL || new->pins == NULL || new->lengths == NULL) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth of %u vertices", cloth->vertex_count);
@@ -350,7 +350,7 @@ static uint32_t make_springs(NewCloth *new, uint32_t first, uint32_t count, floa
             .stiffness = compliance > 0.0f ? 1.0f / compliance : INFINITY,
             .damping = compliance > 0.0f ? new->cloth->damping : 0.0f,
         };
-        attach_spring(new, new->seams.links + SEAM_CORNERS * (size_t)(first + i), at + i, first_corner);
+        attach_spring(new, new->seams.links + SEAM_CORNERS *(size_t)(first + i), at + i, first_corner);
     }
     return count;
 }
@@ -367,7 +367,7 @@ static uint32_t make_twins(NewCloth *new, uint32_t at, uint32_t first_corner)
         if ((against_shear ? info->shear_springs : info->stretch_springs) > 0) { // or their compliance is infinite
             const uint32_t like = against_shear ? info->stretch_springs + link - stretch : link;
             new->springs[at] = new->springs[like];
-            attach_spring(new, new->seams.twins + SEAM_CORNERS * (size_t)t, at++, first_corner);
+            attach_spring(new, new->seams.twins + SEAM_CORNERS *(size_t)t, at++, first_corner);
         }
     }
     return at - before;
@@ -397,8 +397,8 @@ static MoteResult list_springs(MoteWorld *world, NewCloth *new)
     uint32_t made = info->stretch_springs;
     made += info->shear_springs =
         make_springs(new, links->stretch, links->shear, cloth->shear_compliance, made, corner);
-    made += info->bend_springs = make_springs(new, links->stretch + links->shear, links->bend, cloth->bend_compliance,
-                                              made, corner);
+    made += info->bend_springs =
+        make_springs(new, links->stretch + links->shear, links->bend, cloth->bend_compliance, made, corner);
     info->seam_springs = make_twins(new, made, corner);
     return MOTE_OK;
 }
@@ -503,8 +503,8 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per
     float *uvs = calloc(6 * triangles, sizeof *uvs);
     uint32_t *of_vertices = malloc(new->rows * sizeof *of_vertices);
     vec4 *rests = calloc(new->rows, sizeof *rests);
-    const bool complete = rows != NULL && fans != NULL && starts != NULL && spare_starts != NULL && owners != NULL && uvs != NULL &&
-                          of_vertices != NULL && rests != NULL;
+    const bool complete = rows != NULL && fans != NULL && starts != NULL && spare_starts != NULL && owners != NULL &&
+                          uvs != NULL && of_vertices != NULL && rests != NULL;
     if (complete) {
         Backend *backend = world->backend;
         void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
@@ -557,7 +557,7 @@ static MoteResult add_tearing(MoteWorld *world, NewCloth *new, uint32_t springs)
         return MOTE_OK;
     }
     MoteResult result = world_make_spare_handles(world, new->room + (first ? 1 : 0), &spare);
-    for (uint32_t k = 0; k < new->room && result == MOTE_OK; k++) {
+    for (uint32_t k = 0; k < new->room &&result == MOTE_OK; k++) {
         new->handles[new->cloth->vertex_count + k] = spare + k;
     }
     new->nobody = first ? spare + new->room : world->view.tear_nobody;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cloth_tearing.c - tearing of cloth (kernels/cloth/tearing.h): where links are attached to the mesh, room for copies of
-// vertices, and the launches at the end of a step.
+// cloth_tearing.c - tearing of cloth (kernels/cloth/tearing.h): where links are attached to the mesh, room for copies
+// of vertices, and the launches at the end of a step.
 #include "solver/cloth_tearing.h"
 
 #include "base/error.h"
@@ -99,10 +99,11 @@ static const ClothEdge *find_edge(const ClothTopology *topology, uint32_t a, uin
 
 static MoteResult no_edge(uint32_t a, uint32_t b)
 {
-    return mote_fail(MOTE_ERROR_INPUT,
-                     "the cloth has no edge between two triangles from vertex %u to %u, expected a grid whose triangles "
-                     "follow its rows and columns, as it tears",
-                     a, b);
+    return mote_fail(
+        MOTE_ERROR_INPUT,
+        "the cloth has no edge between two triangles from vertex %u to %u, expected a grid whose triangles "
+        "follow its rows and columns, as it tears",
+        a, b);
 }
 
 // A link along an edge is attached to its first triangle, the twin to its second one.
@@ -257,7 +258,7 @@ MoteResult cloth_seams_make(const MoteCloth *cloth, const ClothTopology *topolog
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for %zu links of cloth that tears", count);
     }
     const MoteResult result = check_fans(cloth, topology);
-    return result != MOTE_OK      ? result
+    return result != MOTE_OK    ? result
            : cloth->columns > 0 ? attach_grid_links(cloth, topology, links, out)
                                 : attach_mesh_links(cloth, topology, links, out);
 }
@@ -315,13 +316,14 @@ MoteResult world_reserve_tearing(MoteWorld *world, const TearTables *tables, uin
     const uint64_t corners = 3 * (uint64_t)view->cloth_triangle_count;
     const uint64_t kept = tables->first ? 0 : 1; // what there is not yet is not kept
     MoteResult result = world_reserve(world, CAPACITY_TEARING_CLOTHS, cloths + 1, kept * cloths);
-    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TEAR_ROWS, TEAR_WORDS * (cloths + 1),
-                                               kept * TEAR_WORDS * cloths)
-                               : result;
+    result = result == MOTE_OK
+                 ? world_reserve(world, CAPACITY_TEAR_ROWS, TEAR_WORDS * (cloths + 1), kept * TEAR_WORDS * cloths)
+                 : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_TEAR_COUNTS, TEAR_COUNT_WORDS * (cloths + 1),
                                                kept * TEAR_COUNT_WORDS * cloths)
                                : result;
-    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TEAR_FLAGS, TEAR_FLAG_ALL, kept * TEAR_FLAG_ALL) : result;
+    result =
+        result == MOTE_OK ? world_reserve(world, CAPACITY_TEAR_FLAGS, TEAR_FLAG_ALL, kept * TEAR_FLAG_ALL) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_TEARING_VERTICES, v, kept * vertices) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_TEARING_VERTICES_AND_ONE, v + 1, 0) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_TEARING_CORNERS,
@@ -375,7 +377,8 @@ MoteResult world_fill_tearing(MoteWorld *world, const TearTables *tables)
     const MoteCloth *cloth = tables->cloth;
     void (*const upload)(Backend *, void *, const void *, size_t) = world->backend->functions->upload;
     const uint32_t index = view->cloth_count, first = view->cloth_vertex_count;
-    const uint32_t first_row = tables->first ? 0 : first, first_corner = tables->first ? 0 : 3 * view->cloth_triangle_count;
+    const uint32_t first_row = tables->first ? 0 : first,
+                   first_corner = tables->first ? 0 : 3 * view->cloth_triangle_count;
     const MoteResult result =
         upload_whole(world, first_row, first + cloth->vertex_count + tables->room - first_row, first_corner,
                      3 * (view->cloth_triangle_count + cloth->triangle_count) - first_corner);
@@ -523,8 +526,9 @@ MoteResult world_check_tearing(const MoteWorld *world, const WorldSnapshot *snap
     const SavedArray *roots = &snapshot->arrays[SAVED_cloth_roots], *counts = &snapshot->arrays[SAVED_tear_counts];
     for (uint64_t i = 0; i < roots->count; i++) {
         if (roots->words[i] > i) {
-            return mote_fail(MOTE_ERROR_INPUT, "snapshot has vertex %u as the root of vertex %llu of cloth, expected "
-                                               "one that is not behind it",
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "snapshot has vertex %u as the root of vertex %llu of cloth, expected "
+                             "one that is not behind it",
                              roots->words[i], (unsigned long long)i);
         }
     }

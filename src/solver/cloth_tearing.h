@@ -11,8 +11,8 @@ enum { SEAM_CORNERS = 6 }; // of a link: those of its ends, and two pairs that a
 
 // Links of a cloth that tears, and along each inner edge a second one, its twin, which wakes when the edge opens.
 typedef struct ClothSeams {
-    uint32_t *links;  // SEAM_CORNERS a link of ClothLinks
-    uint32_t *twins;  // likewise, a twin
+    uint32_t *links;   // SEAM_CORNERS a link of ClothLinks
+    uint32_t *twins;   // likewise, a twin
     uint32_t *twinned; // the link that each twin is like
     uint32_t twin_count;
 } ClothSeams;
@@ -36,7 +36,8 @@ typedef struct TearTables {
     uint32_t room;
     bool first; // no cloth before tears
 } TearTables;
-// Allocates the tables for it and for `links` links; fills its rows, and those of all before if it is the first to tear.
+// Allocates the tables for it and for `links` links; fills its rows, and those of all before if it is the first to
+// tear.
 MoteResult world_reserve_tearing(MoteWorld *world, const TearTables *tables, uint64_t links);
 MoteResult world_fill_tearing(MoteWorld *world, const TearTables *tables);
 

@@ -149,8 +149,8 @@ KERNEL(solve_links)
     STORE(link_corrections, link, v4_from_v3(correction, 0.0f));
 }
 
-// Moves the particle with this handle by the impulses of its links in a node's list; for a particle of a rigid body, adds
-// them to the body's corrections. Where cloth tears, the list has what ended at any copy of its vertex.
+// Moves the particle with this handle by the impulses of its links in a node's list; for a particle of a rigid body,
+// adds them to the body's corrections. Where cloth tears, the list has what ended at any copy of its vertex.
 FUNCTION void gather_links(VIEW_COMMA uint handle, uint node)
 {
     const uint slot = handle_slot(VIEW_HERE_COMMA handle);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // tearing.h - cloth tears where its edges are stretched too far: at the end of a step, vertices are split.
 //
-// A vertex whose worst edge is longer than its limit has a key: the stretch over the limit, then a hash of its row. It is
-// split if its key is the largest within two rings. So no two vertices that are split have a neighbour in common, and
-// splits need not know of each other. The fan of triangles around the vertex is divided into two arcs at the edges that
-// are most nearly across the strained one, as they lie at rest; the copy gets the far arc (O'Brien and Hodgins 1999
-// split along such a plane; here it follows edges, so that no triangle is cut). An edge between the arcs opens: it gets
-// a border on either side. Where its far end was on a border already, the far end's fan falls into two arcs as well, and
-// it is split, too. So every fan stays one arc, and every edge has at most two triangles: the mesh stays manifold.
+// A vertex whose worst edge is longer than its limit has a key: the stretch over the limit, then a hash of its row. It
+// is split if its key is the largest within two rings. So no two vertices that are split have a neighbour in common,
+// and splits need not know of each other. The fan of triangles around the vertex is divided into two arcs at the edges
+// that are most nearly across the strained one, as they lie at rest; the copy gets the far arc (O'Brien and Hodgins
+// 1999 split along such a plane; here it follows edges, so that no triangle is cut). An edge between the arcs opens: it
+// gets a border on either side. Where its far end was on a border already, the far end's fan falls into two arcs as
+// well, and it is split, too. So every fan stays one arc, and every edge has at most two triangles: the mesh stays
+// manifold.
 //
 // What changes is cloth_corners alone; the rest follows from it. Fans are filtered by it (fans.h). The ends of a link
 // are the vertices at two corners (link_anchors): a link that bends across an edge is broken when the edge is open, and
@@ -275,7 +276,8 @@ KERNEL(find_strained)
     if (slot != NONE && limit > 0.0f && LOAD(positions, slot).w > 0.0f) { // a pin holds what it has
         const Cut cut = worst_cut(VIEW_HERE_COMMA i, limit);
         if (cut.begin != NONE) {
-            key = (U64(FLOAT_BITS(cut.stretch / limit)) << 32) | U64(scrambled(i)); // positive floats sort as their bits
+            key =
+                (U64(FLOAT_BITS(cut.stretch / limit)) << 32) | U64(scrambled(i)); // positive floats sort as their bits
             ATOMIC_MAX(tear_flags, TEAR_FLAG_STRAINED, 1u);
         }
     }
