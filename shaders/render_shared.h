@@ -218,6 +218,7 @@ struct FrameConstants {
     ADDRESS(FloatArray) cloth_uvs;         // 6 a triangle
     ADDRESS(UintArray) cloth_fan_starts;   // cloth_vertex_count of them, and the end
     ADDRESS(UintArray) cloth_fans;         // 3 a triangle
+    ADDRESS(UintArray) cloth_roots;        // cloth_vertex_count of them, or a null address: no cloth tears
     ADDRESS(FabricArray) fabrics;          // of cloths and, behind them, of ropes: fabric_count of them
     ADDRESS(UintArray)
     has_mesh; // not 0 a row of handle_slots that a mesh or rope is drawn for; nobody's if has_mesh_count is 0

@@ -306,6 +306,10 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .damping = yard->cloth->damping,
             .tethers = yard->cloth->tethers,
             .thickness = yard->cloth->contact_thickness,
+            .tear_stretch = yard->cloth->tear_stretch,
+            .tear_variation = yard->cloth->tear_variation,
+            .tear_splits = yard->cloth->tear_splits,
+            .tear_room = yard->cloth->tear_room,
         };
         result = mote_world_add_cloth(start->world, &cloth, NULL);
     }
@@ -357,5 +361,11 @@ void scene_check_cloth(SceneReader *reader, uint32_t i)
     }
     if (SCENE_AT(&reader->scene->values, cloth, i)->mesh[0] == '\0') {
         scene_check_positive(reader, SCENE_SECTION_cloth, i, "size", 3, "a grid");
+    }
+    const float stretch = SCENE_AT(&reader->scene->values, cloth, i)->tear_stretch;
+    if (stretch > 0.0f && stretch <= 1.0f) {
+        const ScenePath path = path_to_key(&parent, "tear_stretch");
+        scene_report(reader, &path, SCENE_AT_VALUE, "found %g, expected more than 1, or 0 for cloth that never tears",
+                     (double)stretch);
     }
 }

@@ -126,7 +126,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->collider_list);
     free(world->collider_ids);
     free(world->id_rows);
-    free(world->cloths);
+    world_free_cloths(world);
     free(world->link_rows);
     free(world);
 }

@@ -94,7 +94,10 @@ typedef struct WorldCloth {
     MoteClothInfo info;
     uint32_t first_vertex, first_triangle; // rows of cloth_handles, triangles of cloth_corners
     float thickness;                       // m, or 0: as all solids
-    float rest_gap;                        // m, between its nearest two vertices at rest
+    float rest_gap;                        // m, between its nearest two vertices at rest; 0 if it tears
+    uint32_t seam_count;                   // of a cloth that tears: its springs, all from info.first_spring on;
+    uint32_t *seams;                       // the corners that each is attached to, as link_anchors has them,
+    uint32_t *seam_handles;                // and the handles of its ends while nothing is torn, 2 a spring
 } WorldCloth;
 
 // The arguments of mote_world_set_step_callbacks.
@@ -201,6 +204,7 @@ struct MoteWorld {
     uint32_t *link_rows;      // the row of each spring, by its number (springs.c)
     uint32_t link_colours, link_colour_starts[LINK_COLOUR_LIMIT + 1]; // rows where colours begin
     WorldCloth *cloths;                                               // view.cloth_count of them
+    float torn_inverse_mass; // 1/kg, the largest that a vertex of cloth can get by tearing
     StepCallbacks callbacks;
     MoteAir air;
     ForceFieldSlot *force_fields;
@@ -349,6 +353,23 @@ float world_cloth_reach(const MoteWorld *world, float contact_distance);
 MoteResult world_check_thickness(const MoteWorld *world, const MoteSettings *settings);
 // The shortest distance between two of these points (m). cloth_contacts.c
 MoteResult cloth_rest_gap(const MoteVec3 *positions, uint32_t count, float *gap);
+// Tearing, cloth_tearing.c: plans splits at the end of a step, before particles spawn; and makes them, after that.
+void world_plan_splits(MoteWorld *world);
+void world_finish_splits(MoteWorld *world);
+// Gives links of cloth that tears the ends they had at first: `ends` is by the springs' numbers.
+void world_restore_link_ends(const MoteWorld *world, uvec2 *ends);
+// Uploads which corners links are attached to, after links were ordered; then their ends follow the corners.
+MoteResult world_anchor_links(MoteWorld *world);
+void world_follow_corners(MoteWorld *world);
+MoteResult world_check_tearing(const MoteWorld *world, const WorldSnapshot *snapshot);
+void world_free_cloths(MoteWorld *world); // cloth.c
+// Makes `count` handles that no particle has yet; *first is the first of them. handles.c
+MoteResult world_make_spare_handles(MoteWorld *world, uint32_t count, uint32_t *first);
+// Whether steps make particles. spawn.c
+static inline bool world_makes_particles(const MoteWorld *world)
+{
+    return world->view.source_count > 0 || world->view.tears != 0u;
+}
 // Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
 void world_apply_body_corrections(MoteWorld *world);
 // How many of `count` steps can be submitted before the host must read the counters; sets `speculating`. speculation.c
