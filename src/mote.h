@@ -346,8 +346,8 @@ typedef struct MoteParticles {
     const MoteVec3 *positions;
     const MoteVec3 *velocities;
     const float *masses;
-    float mass;     // kg
-    uint32_t phase; // MOTE_PHASE(kind, group)
+    float mass;        // kg
+    uint32_t phase;    // MOTE_PHASE(kind, group)
     float temperature; // K above the environment's, of gas (mote_gas.h)
     bool lasts;        // of gas: it is not removed after its life, or where there is no smoke
 } MoteParticles;

@@ -12,12 +12,12 @@ extern "C" {
 
 // What acts on all gas of a world. Zeros are allowed everywhere: gas that floats.
 typedef struct MoteGas {
-    float gravity;         // share of gravity that acts on gas
-    float buoyancy;        // 1/K: gas that is warmer than the air by T is accelerated against gravity by buoyancy T g
-    float cooling_time;    // s, in which temperatures fall to 1/e; 0: never
-    float drag;            // 1/s: rate at which the surface of gas takes on the air's velocity (MoteAir of mote_forces.h)
-    float cohesion;        // m/s^2, that pulls its surface inwards
-    float baroclinic;      // strength of the turbulence at its surface; below 0 for gas that sinks
+    float gravity;      // share of gravity that acts on gas
+    float buoyancy;     // 1/K: gas that is warmer than the air by T is accelerated against gravity by buoyancy T g
+    float cooling_time; // s, in which temperatures fall to 1/e; 0: never
+    float drag;         // 1/s: rate at which the surface of gas takes on the air's velocity (MoteAir of mote_forces.h)
+    float cohesion;     // m/s^2, that pulls its surface inwards
+    float baroclinic;   // strength of the turbulence at its surface; below 0 for gas that sinks
     float baroclinic_time; // s, in which vortices fall to 1/e; 0: never
     float vortex_limit;    // 1/s, of the fastest of them; 0: none
     float life;            // s, after which gas is removed; 0: never

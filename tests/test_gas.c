@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Gas and the smoke in it: drag, buoyancy, cooling and vortices against closed forms; smoke that goes with the flow; what
-// is emitted and removed, counted; that runs repeat for any threads and backends, and resume; and what scenes say of it.
+// Gas and the smoke in it: drag, buoyancy, cooling and vortices against closed forms; smoke that goes with the flow;
+// what is emitted and removed, counted; that runs repeat for any threads and backends, and resume; and what scenes say
+// of it.
 #define VULKAN_VALIDATE false // hundreds of steps
 
 #include "backends.h"
@@ -166,7 +167,8 @@ static void smoke_keeps_its_radius_in_turning_gas(void **state)
     enum { SIDE = 12, LAYERS = 5, COUNT = 12, STEPS = 240 };
     MoteSettings settings = measuring_settings(3, 0.1f, 2.0f);
     MoteWorld *world = make_world(*state, &settings);
-    const uint32_t particles = add_gas(world, (MoteVec3){-0.55f, 0, -0.55f}, SIDE, LAYERS, SIDE, (MoteVec3){0, 0, 0}, 0, true);
+    const uint32_t particles =
+        add_gas(world, (MoteVec3){-0.55f, 0, -0.55f}, SIDE, LAYERS, SIDE, (MoteVec3){0, 0, 0}, 0, true);
     MoteVec3 *starts = malloc(particles * sizeof *starts);
     assert_non_null(starts);
     MoteParticleView view;
@@ -346,7 +348,8 @@ static void vortices_begin_as_computed_by_hand(void **state)
         for (int k = 0; k < 3; k++) {
             expect_near(now.vortices[4 * i + (uint32_t)k], omega[k], 2e-4, "omega");
         }
-        if (p[0] > -0.01f && fabsf(p[1] - 0.3f) < 0.01f && fabsf(p[2] - 0.3f) < 0.01f) { // the middle of the layer's face
+        if (p[0] > -0.01f && fabsf(p[1] - 0.3f) < 0.01f &&
+            fabsf(p[2] - 0.3f) < 0.01f) { // the middle of the layer's face
             swept = now.vortices[4 * i + 2];
         }
         lifted += view.velocities[4 * (size_t)i + 1];
@@ -441,7 +444,8 @@ static void counts_are_exact(void **state)
         assert_int_equal(counts.dropped, 0);
         assert_int_equal(counts.present, counts.spawned - counts.dead);
         expect_ok(mote_world_statistics(running.world, &statistics));
-        assert_int_equal(mote_simulation_emitted(running.simulation), mote_world_particle_count(running.world) + statistics.removed);
+        assert_int_equal(mote_simulation_emitted(running.simulation),
+                         mote_world_particle_count(running.world) + statistics.removed);
     }
     // A layer each time the jet has gone 0.1 m, of 13 particles within 0.2 m on the lattice; the sheath has no smoke.
     const uint32_t layers = (uint32_t)(1.5 * 89.0 / 60.0 / 0.1 + 0.5);
@@ -524,7 +528,7 @@ static void gas_meets_solids_and_liquids(void **state)
     }
     print_message("the block is at %.3f m, the pool's middle at %.3f m\n", body / bodies, level / liquid);
     assert_true(gas > 100 && liquid == 120 && bodies > 20);
-    assert_true(body / bodies > 0.7);    // after half a second of free fall it would be on the floor
+    assert_true(body / bodies > 0.7);  // after half a second of free fall it would be on the floor
     assert_true(level / liquid < 0.2); // the pool flows out below the gas
     fixture_stop(&running);
 }

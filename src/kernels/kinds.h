@@ -46,8 +46,8 @@ FUNCTION bool has_contacts(uint phase)
     return has_trait(phase, TRAIT_CONTACTS);
 }
 
-// Whether two particles have contacts. Two liquid or gas particles interact by the density constraint only; one of them and
-// a solid one collide as two solids (UPP section 7.1); solids of one group collide only if the group collides with
+// Whether two particles have contacts. Two liquid or gas particles interact by the density constraint only; one of them
+// and a solid one collide as two solids (UPP section 7.1); solids of one group collide only if the group collides with
 // itself.
 FUNCTION bool can_touch(uint a, uint b)
 {

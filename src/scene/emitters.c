@@ -365,10 +365,8 @@ static MoteResult make_gas(const EmitterSpan *span, const Jet *jet, const Emitte
     }
     place_gas(span, jet, &nozzle, state->until_next, first, (uint32_t)count, positions, velocities);
     scatter(emitter, settings->spacing, state->emitted, settings->dimensions == 2, positions, (uint32_t)count);
-    out->smoke = (MoteDiffuse){.count = (uint32_t)smoke,
-                               .positions = rows,
-                               .velocities = rows + 4 * smoke,
-                               .smoke = rows + 8 * smoke};
+    out->smoke = (MoteDiffuse){
+        .count = (uint32_t)smoke, .positions = rows, .velocities = rows + 4 * smoke, .smoke = rows + 8 * smoke};
     place_smoke(span, jet, &nozzle, state->until_next, first, (uint64_t)layers, &out->smoke);
     out->particles = (MoteParticles){
         .count = (uint32_t)count,

@@ -95,17 +95,14 @@ MoteResult scene_add_smoke(SceneStart *start, uint32_t index, const MoteVec3 *po
                             : mote_fail(MOTE_ERROR_MEMORY, "%s: fluids[%u]: no memory for %u particles of smoke",
                                         start->scene->path, index, smoke);
     }
-    const MoteDiffuse all = {.count = smoke,
-                             .positions = rows,
-                             .velocities = rows + 4 * (size_t)smoke,
-                             .smoke = rows + 8 * (size_t)smoke};
+    const MoteDiffuse all = {
+        .count = smoke, .positions = rows, .velocities = rows + 4 * (size_t)smoke, .smoke = rows + 8 * (size_t)smoke};
     for (size_t i = 0; i < smoke; i++) {
         const MoteVec3 p = points[(uint32_t)((double)i / (double)fluid->smoke) % count], v = fluid->velocity;
         const float half = 0.5f * settings->spacing;
         const float life = fluid->smoke_life * (0.75f + 0.5f * random_unit(seed, 4 * i + 3));
         const float own[3][4] = {{p.x + half * random_signed(seed, 4 * i), p.y + half * random_signed(seed, 4 * i + 1),
-                                  flat ? p.z : p.z + half * random_signed(seed, 4 * i + 2),
-                                  life > 0.0f ? life : 1.0f},
+                                  flat ? p.z : p.z + half * random_signed(seed, 4 * i + 2), life > 0.0f ? life : 1.0f},
                                  {v.x, v.y, flat ? 0.0f : v.z, SCENE_SMOKE_CLASS},
                                  {0.0f, life, fluid->temperature, fluid->smoke_amount}};
         memcpy(all.positions + 4 * i, own[0], sizeof own[0]);
@@ -114,7 +111,6 @@ MoteResult scene_add_smoke(SceneStart *start, uint32_t index, const MoteVec3 *po
     }
     const MoteResult result = mote_world_add_diffuse(start->world, &all);
     free(rows);
-    return result == MOTE_OK
-               ? MOTE_OK
-               : mote_fail(result, "%s: fluids[%u]: %s", start->scene->path, index, mote_error_message());
+    return result == MOTE_OK ? MOTE_OK
+                             : mote_fail(result, "%s: fluids[%u]: %s", start->scene->path, index, mote_error_message());
 }

@@ -316,8 +316,7 @@ static MoteResult emit(MoteSimulation *simulation, uint32_t before)
         }
         Emission *emission = &simulation->emissions[simulation->emission_count];
         *emission = (Emission){.before = before, .emitter = i};
-        const MoteResult result =
-            emitter_emit(&span, &simulation->emitters[i], simulation->world, emission);
+        const MoteResult result = emitter_emit(&span, &simulation->emitters[i], simulation->world, emission);
         if (result != MOTE_OK) {
             return result;
         }
@@ -331,8 +330,8 @@ static MoteResult add_emissions(MoteSimulation *simulation, uint32_t before)
     for (uint32_t i = 0; i < simulation->emission_count; i++) {
         const Emission *emission = &simulation->emissions[i];
         MoteResult result = emission->before == before
-                                      ? mote_world_add_particles(simulation->world, &emission->particles, NULL)
-                                      : MOTE_OK;
+                                ? mote_world_add_particles(simulation->world, &emission->particles, NULL)
+                                : MOTE_OK;
         if (result == MOTE_OK && emission->before == before && emission->smoke.count > 0) {
             result = mote_world_emit_diffuse(simulation->world, &emission->smoke);
         }

@@ -14,9 +14,9 @@ MoteAir mote_default_air(void)
 
 MoteResult mote_world_set_air(MoteWorld *world, const MoteAir *air)
 {
-    const float numbers[] = {air->density,         air->wind.x,          air->wind.y,          air->wind.z,
-                             air->gust,            air->eddy_size,       air->vortex.x,        air->vortex.y,
-                             air->vortex.z,        air->vortex_centre.x, air->vortex_centre.y, air->vortex_centre.z,
+    const float numbers[] = {air->density,      air->wind.x,          air->wind.y,          air->wind.z,
+                             air->gust,         air->eddy_size,       air->vortex.x,        air->vortex.y,
+                             air->vortex.z,     air->vortex_centre.x, air->vortex_centre.y, air->vortex_centre.z,
                              air->vortex_radius};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!isfinite(numbers[i])) {

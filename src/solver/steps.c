@@ -213,7 +213,8 @@ bool world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
 {
     const uint64_t count = (uint64_t)world_most_particles(world) + more;
     const bool solid = !has_density(phase);
-    if ((solid && world->view.has_solids == 0u) || (is_gas(phase) && !world->has_gas) || count > UINT32_MAX || world->view.source_count > 0) {
+    if ((solid && world->view.has_solids == 0u) || (is_gas(phase) && !world->has_gas) || count > UINT32_MAX ||
+        world->view.source_count > 0) {
         return false; // the first solids bring buffers that steps before them do without; sources give ids, too
     }
     if (world_reserve_particles(world, count) != MOTE_OK) {

@@ -13,7 +13,8 @@
 //
 // drive_gas, after it: the force of the neighbours' vortices, UPP eq. 32 with the volumes that it leaves out,
 //     f_i = sum_j V_j (omega_j x x_ij) W_ij,     per mass, times 1/s,
-// cohesion, c h n_i, which is a central force of each pair and conserves momentum, and drag, UPP eq. 29, solved exactly:
+// cohesion, c h n_i, which is a central force of each pair and conserves momentum, and drag, UPP eq. 29, solved
+// exactly:
 //     v <- u + (v - u) exp(-k max(0, 1 - rho/rho0) dt),     u: the velocity of the environment (particle/air.h).
 //
 // They come after the passive particles have been moved: smoke goes with the velocities right after the solve, which
@@ -104,7 +105,8 @@ KERNEL(spin_gas)
         const Vortex vortex = vortex_around(VIEW_HERE_COMMA i, omega);
         omega = v3_scale(v3_add_scaled(omega, vortex.stretching, dt), PARAMETER(gas_vortex_decay));
         const vec3 baroclinity = v3_cross(vortex.normal, PARAMETER(gravity));
-        omega = v3_limit(v3_add_scaled(omega, baroclinity, -PARAMETER(gas_baroclinic) * dt), PARAMETER(gas_vortex_limit));
+        omega =
+            v3_limit(v3_add_scaled(omega, baroclinity, -PARAMETER(gas_baroclinic) * dt), PARAMETER(gas_vortex_limit));
     }
     STORE(gas_vortices, i, v4_from_v3(omega, 0.0f));
     const vec4 gas = LOAD(gas_states, i);
