@@ -455,7 +455,7 @@ static void counts_are_exact(void **state)
     fixture_stop(&running);
 }
 
-// What finds no slot is counted and left out; slots that are free again are used. Foam of a liquid shares the slots.
+// What finds no slot is counted and left out; slots that are free again are used.
 static void a_full_world_drops_and_says_so(void **state)
 {
     const TestBackend *backend = *state;
@@ -467,6 +467,37 @@ static void a_full_world_drops_and_says_so(void **state)
     expect_ok(mote_world_diffuse_counts(running.world, &counts));
     assert_true(counts.dropped > 50 && counts.present <= 100 && counts.spawned > 150);
     assert_int_equal(counts.present, counts.spawned - counts.dead);
+    fixture_stop(&running);
+}
+
+// Foam that a liquid makes and smoke that an emitter makes take different slots, in the same steps, too.
+static void foam_and_smoke_share_slots(void **state)
+{
+    const TestBackend *backend = *state;
+    Plume plume = usual;
+    plume.collider = ", {\"shape\": \"box\", \"inside_out\": true, \"position\": [0.5, 2, 0], \"size\": [2, 4, 0.6]}";
+    plume.more = ", \"materials\": {\"water\": {}}, \"foam\": {\"amount\": 1, \"capacity\": 4000, \"speed\": 3,"
+                 " \"life\": 0.2}, \"fluids\": [{\"position\": [1.15, 0.6, 0], \"size\": [0.7, 1.2, 0.6]}]";
+    Running running = start_plume(&backend->options, plume);
+    uint32_t smoke = 0, foam = 0;
+    for (uint32_t n = 0; n < 4; n++) {
+        fixture_advance(&running, 12);
+        MoteDiffuseCounts counts;
+        expect_ok(mote_world_diffuse_counts(running.world, &counts));
+        const MoteDiffuse all = read_smoke(running.world);
+        uint8_t *seen = calloc(counts.spawned + 1, 1);
+        assert_non_null(seen);
+        smoke = foam = 0;
+        for (uint32_t i = 0; i < all.count; i++) {
+            assert_true(all.ids[i] < counts.spawned && seen[all.ids[i]]++ == 0);
+            smoke += all.velocities[4 * i + 3] == 3.0f;
+            foam += all.velocities[4 * i + 3] <= 2.0f;
+        }
+        free(seen);
+        assert_int_equal(smoke + foam, counts.present);
+        assert_int_equal(counts.present, counts.spawned - counts.dead);
+    }
+    assert_true(smoke > 100 && foam > 20);
     fixture_stop(&running);
 }
 
@@ -637,6 +668,7 @@ int main(void)
         ON_CPU_AND_CUDA(a_plume_rises_faster_with_vortices),
         ON_EVERY_BACKEND(counts_are_exact),
         ON_EVERY_BACKEND(a_full_world_drops_and_says_so),
+        ON_CPU_AND_GPUS(foam_and_smoke_share_slots),
         ON_EVERY_BACKEND(gas_comes_to_an_end),
         ON_CPU_AND_GPUS(gas_meets_solids_and_liquids),
         ON_BACKEND(runs_repeat_on_all_backends, "all", 3),

@@ -10,6 +10,7 @@
 #define MOTE_KERNELS_SPAWN_DIFFUSE_H
 
 #include "data.h"
+#include "diffuse/passive.h"
 #include "diffuse/potentials.h"
 #include "particle/spawn.h"
 
