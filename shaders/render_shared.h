@@ -282,6 +282,7 @@ SHARED_STRUCT(FrameConstants)
 #define PHASE_BODY       0u          // of MOTE_KIND_BODY
 #define PHASE_LIQUID     0x01000000u // of MOTE_KIND_LIQUID
 #define PHASE_CLOTH      0x03000000u // of MOTE_KIND_CLOTH
+#define PHASE_GAS        0x04000000u // of MOTE_KIND_GAS
 #define HANDLE_SINGLE    0x80000000u // MOTE_HANDLE_SINGLE
 #define NO_ROW           0xffffffffu // MOTE_NONE
 

@@ -313,6 +313,7 @@ typedef enum MoteParticleKind {
     MOTE_KIND_LIQUID, // takes part in density constraints
     MOTE_KIND_GRAIN,  // solid: collides with those of its own group, too, and may roll
     MOTE_KIND_CLOTH,  // solid: a vertex of cloth (mote_cloth.h), which collides with those of its own group, too
+    MOTE_KIND_GAS,    // as a liquid, but never pulled together by its density; rises, cools, spins (mote_gas.h)
     MOTE_KIND_COUNT
 } MoteParticleKind;
 
@@ -345,8 +346,10 @@ typedef struct MoteParticles {
     const MoteVec3 *positions;
     const MoteVec3 *velocities;
     const float *masses;
-    float mass;     // kg
-    uint32_t phase; // MOTE_PHASE(kind, group)
+    float mass;        // kg
+    uint32_t phase;    // MOTE_PHASE(kind, group)
+    float temperature; // K above the environment's, of gas (mote_gas.h)
+    bool lasts;        // of gas: it is not removed after its life, or where there is no smoke
 } MoteParticles;
 // No particles yet; of 1 kg, liquid, in group 0, at rest.
 MOTE_API MoteParticles mote_default_particles(void);

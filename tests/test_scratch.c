@@ -174,6 +174,16 @@ static void note_steps(const MoteSettings *settings, float restitution, bool rec
     mote_world_destroy(world);
 }
 
+// A particle of smoke with the next step, where there is room for one.
+static void emit_smoke(MoteWorld *world)
+{
+    float place[4] = {0, 1, 0, 1}, velocity[4] = {0, 0, 0, 3};
+    const MoteDiffuse one = {.count = 1, .positions = place, .velocities = velocity};
+    if (mote_world_diffuse_capacity(world) > 0) {
+        expect_ok(mote_world_emit_diffuse(world, &one));
+    }
+}
+
 static void note_scene(const char *path, const char *const *overrides, uint32_t count)
 {
     MoteScene *scene;
@@ -181,7 +191,10 @@ static void note_scene(const char *path, const char *const *overrides, uint32_t 
     expect_ok(mote_scene_load(path, overrides, count, &scene));
     expect_ok(mote_simulation_create(scene, &portable_backend.options, &simulation));
     note_launches(mote_simulation_world(simulation));
-    run_steps(mote_simulation_world(simulation), 2, 1.0f / 120.0f);
+    for (int step = 0; step < 2; step++) {
+        emit_smoke(mote_simulation_world(simulation));
+        run_steps(mote_simulation_world(simulation), 1, 1.0f / 120.0f);
+    }
     mote_simulation_destroy(simulation);
     mote_scene_destroy(scene);
 }

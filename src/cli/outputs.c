@@ -202,6 +202,8 @@ static MoteResult add_diffuse(MoteWorld *world, json_t *summary)
     const MoteResult result = mote_world_diffuse_counts(world, &counts);
     json_object_set_new(summary, "diffuse", json_integer(counts.present));
     json_object_set_new(summary, "diffuse_spawned", json_integer(counts.spawned));
+    json_object_set_new(summary, "diffuse_emitted",
+                        json_integer(counts.spawned)); // the same: emitted ones are among them
     json_object_set_new(summary, "diffuse_dead", json_integer(counts.dead));
     json_object_set_new(summary, "diffuse_dropped", json_integer(counts.dropped));
     return result;

@@ -17,11 +17,12 @@ static bool is_of_liquid(const SceneValues *values, const SceneMaterial *materia
 {
     bool found = false;
     for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
-        found = found || scene_material(values, SCENE_AT(values, fluid, i)->material) == material;
+        const SceneFluid *fluid = SCENE_AT(values, fluid, i);
+        found = found || (fluid->kind == SCENE_FLUID_LIQUID && scene_material(values, fluid->material) == material);
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
         const SceneEmitter *emitter = SCENE_AT(values, emitter, i);
-        found = found || (emitter->kind != SCENE_EMITS_GRAINS && scene_material(values, emitter->material) == material);
+        found = found || (emitter->kind == SCENE_EMITS_LIQUID && scene_material(values, emitter->material) == material);
     }
     return found;
 }

@@ -45,6 +45,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->velocity_decay = (float)exp(-(double)settings->damping * time_step);
 
     world_set_air_parameters(world);
+    world_set_gas_parameters(world);
 
     view->smoothing_radius = (float)h;
     view->smoothing_radius_squared = (float)(h * h);
@@ -77,13 +78,12 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // Steps longer than the reference would make them unstable, and keep its lengths.
     const double relative_step = (double)time_step / REFERENCE_STEP;
     view->step_scale = (float)fmin(relative_step * relative_step, 1.0);
-    view->max_tension =
-        settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : liquid.max_tension * view->step_scale;
+    view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL || (world->has_gas && !tally->has_liquid);
+    view->max_tension = view->unilateral != 0u ? 0.0f : liquid.max_tension * view->step_scale;
     // A Jacobi iteration with little relaxation corrects more than the error. Compression then bounces back within the
     // same step; a pull that reverses the stretching adds energy. So pulls always have relaxation 1, by its effect on
     // the rest lattice.
     view->tension_scale = fminf(0.5f * (1.0f + settings->relaxation), 1.0f);
-    view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration. It lets a liquid resist shear, the more the
     // more often it acts: with a fixed k per iteration, a box of twice the density stayed on the water at 12

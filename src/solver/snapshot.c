@@ -382,6 +382,7 @@ static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
         const bool fluid = has_density(phase);
         world->tally.has_fluid |= fluid;
         world->view.has_solids |= !fluid;
+        world->has_gas |= is_gas(phase);
     }
 }
 

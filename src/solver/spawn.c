@@ -34,10 +34,12 @@ static MoteResult prepare_for(MoteWorld *world, const MoteSource *source)
 {
     const bool fluid = has_density(source->phase);
     const uint32_t group = source->phase & MOTE_PHASE_GROUP_MASK;
-    const MoteResult result = fluid ? MOTE_OK : world_reserve_solids(world);
+    MoteResult result = fluid ? MOTE_OK : world_reserve_solids(world);
+    result = result == MOTE_OK && is_gas(source->phase) ? world_reserve_gas(world) : result;
     if (result == MOTE_OK) {
         world_tally_mass(&world->tally, 1.0f / source->mass, source->phase);
         world->tally.has_fluid |= fluid;
+        world->tally.has_liquid |= fluid && !is_gas(source->phase);
         world->tally.next_group = world->tally.next_group > group + 1 ? world->tally.next_group : group + 1;
     }
     return result;

@@ -42,6 +42,7 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
     world_apply_air(world);
     const bool small = has_small_steps(world); // each of them predicts for itself
     if (!small) {
+        world_lift_gas(world);
         world_apply_force_fields(world);
         begin_dynamic_colliders(world); // those that have a mass
     }
@@ -102,6 +103,7 @@ static void run_small_step(MoteWorld *world, float time_step, uint32_t number)
     SolverData *view = &world->view;
     world_set_small_step(world, time_step, number);
     pose_colliders(world);
+    world_lift_gas(world);
     world_apply_force_fields(world);
     begin_dynamic_colliders(world);
     if (view->particle_count > 0) {
@@ -153,6 +155,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
 {
     SolverData *view = &world->view;
     if (from == STEP_ENDED) {
+        view->emission_count = 0;
         return world_spawn(world);
     }
     if (from == STEP_START) {
@@ -184,6 +187,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     }
     watch_energy(world);
     world_advance_diffuse(world);
+    world_drive_gas(world);
     marks->ended = (StepMark){*view, world->scratch};
     return world_stops(world) ? stop_fail() : world_spawn(world);
 }

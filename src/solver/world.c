@@ -271,8 +271,11 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     result = allocate_rows(&rows, count);
     result = result == MOTE_OK ? world_reserve_particles(world, all > most ? all : most) : result;
     result = result == MOTE_OK && !fluid ? world_reserve_solids(world) : result;
+    result = result == MOTE_OK && is_gas(particles->phase) ? world_reserve_gas(world) : result;
     result = result == MOTE_OK && world->preparing ? mark_keys_removed(world, before, count) : result;
     result = result == MOTE_OK ? world_clear_slots(world, before, count) : result;
+    result =
+        result == MOTE_OK && is_gas(particles->phase) ? world_begin_gas_particles(world, particles, before) : result;
     result = result == MOTE_OK ? describe_particles(world, particles, &rows) : result;
     if (result == MOTE_OK) {
         upload_rows(world, &rows, before, count);

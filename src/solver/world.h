@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "mote_cloth.h"
 #include "mote_diffuse.h"
+#include "mote_gas.h"
 #include "mote_forces.h"
 #include "solver/backend.h"
 #include "solver/scratch.h"
@@ -117,7 +118,8 @@ typedef struct WorldTally {
     uint32_t next_id;
     uint32_t next_group;    // above every group there ever was
     bool has_pinned_liquid; // some liquid particle there ever was could not move
-    bool has_fluid;         // some particle there ever was is liquid
+    bool has_fluid;         // some particle there ever was is liquid or gas
+    bool has_liquid;        // some particle there ever was is liquid
     uint32_t liquid_groups; // of all liquid particles there ever were: 0: there were none; 1 and the only group; or
 #define MANY_LIQUIDS UINT32_MAX
 } WorldTally;
@@ -211,6 +213,8 @@ struct MoteWorld {
     uint32_t force_field_slots; // view.force_field_count of them in use
     MoteFoam foam;              // of view.diffuse_capacity
     bool has_smoke;             // there is room for what smoke has besides
+    MoteGas gas;
+    bool has_gas; // there is, or may be: arrays of gas have room
 };
 
 // Updates the tally by a particle with this inverse mass.
@@ -229,6 +233,7 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
 static inline void world_tally_liquid(WorldTally *tally, uint32_t phase)
 {
     const uint32_t group = (phase & PHASE_GROUP) + 1;
+    tally->has_liquid |= has_density(phase) && !is_gas(phase);
     if (has_density(phase) && tally->liquid_groups != group) {
         tally->liquid_groups = tally->liquid_groups == 0 ? group : MANY_LIQUIDS;
     }
@@ -390,6 +395,16 @@ void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
 MoteResult world_spawn(MoteWorld *world);
 // Makes room for what smoke has besides; needed before there is any. diffuse.c
 MoteResult world_reserve_smoke(MoteWorld *world);
+// Makes room for what gas has besides; needed before there is any. gas.c
+MoteResult world_reserve_gas(MoteWorld *world);
+// Tells `count` particles from slot `first` on, all of them gas, what they have besides. gas.c
+MoteResult world_begin_gas_particles(MoteWorld *world, const MoteParticles *particles, uint32_t first);
+// Parameters of gas for a step; what acts on gas before positions are predicted, and at a step's end. gas.c
+void world_set_gas_parameters(MoteWorld *world);
+void world_lift_gas(MoteWorld *world);
+void world_drive_gas(MoteWorld *world);
+// Makes room for as many passive particles that a step emits, before steps are under way. diffuse.c
+MoteResult world_reserve_emission(MoteWorld *world, uint32_t count);
 // Moves the passive particles, and makes new ones. diffuse.c
 void world_advance_diffuse(MoteWorld *world);
 // Slots that `steps` steps of a batch are likely to need for new particles.

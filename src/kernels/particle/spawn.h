@@ -122,6 +122,10 @@ KERNEL(spawn_particles)
         if (PARAMETER(has_solids) != 0u || PARAMETER(handle_count) != 0u) {
             STORE(handles, slot, spawn.handle);
         }
+        if (PARAMETER(has_gas) != 0u) {
+            STORE(gas_states, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+            STORE(gas_vortices, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        }
         for (uint kind = 0u; PARAMETER(recording) != 0u && kind < FORCE_KINDS; kind++) {
             STORE(forces, kind * PARAMETER(force_stride) + slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
         }
