@@ -127,6 +127,7 @@ typedef struct MoteSettings {
                        // rarefaction from before the step is not pulled together, as it would be in PBF
     float boundary_density_weight; // what colliders count in a liquid's density, as if filled with its rest lattice; 0:
                                    // nothing
+    float isotropic_pressure;      // largest anisotropy of surroundings for which pressure is corrected; 0 is off
     float over_relaxation;         // omega of UPP eq. 13
     MoteAveraging averaging;
     float artificial_pressure; // k of PBF eq. 13, as the compression that would push as hard, of a step; 0 is off

@@ -80,6 +80,7 @@ enum {
 #define LACKS_BOUNCES   32u  // speed that is given back, or taken by friction, where particles meet colliders
 #define LACKS_MIXTURES  64u  // particles that are lighter than some liquid
 #define LACKS_LIQUIDS   128u // liquids with parameters of their own
+#define LACKS_ISOTROPY  256u // isotropic pressure
 
 #define DIFFUSE_SPRAY  0.0f // classes of passive particles
 #define DIFFUSE_FOAM   1.0f

@@ -26,7 +26,7 @@ static uint32_t lacked_features(const MoteWorld *world)
            (world->colliders.field_count == 0 ? LACKS_FIELDS : 0u) |
            (world->colliders.hull_count == 0 ? LACKS_HULLS : 0u) | (!world->obstacles ? LACKS_OBSTACLES : 0u) |
            (!bounces ? LACKS_BOUNCES : 0u) | (view->mixed_masses == 0u ? LACKS_MIXTURES : 0u) |
-           (view->liquids_differ == 0u ? LACKS_LIQUIDS : 0u);
+           (view->liquids_differ == 0u ? LACKS_LIQUIDS : 0u) | (view->isotropy <= 0.0f ? LACKS_ISOTROPY : 0u);
 }
 
 void world_set_parameters(MoteWorld *world, float time_step)
@@ -70,6 +70,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // quarter of that sees the nearest image alone, which adds less than 0.4 % to its density: left out, this halves
     // the number of particles that are at walls.
     view->boundary_reach = 0.75f * settings->spacing * (settings->smoothing_radius_ratio - 1.0f);
+    view->isotropy = settings->isotropic_pressure;
     view->over_relaxation = settings->over_relaxation;
     const LiquidParameters liquid = world_liquid_parameters(world);
     view->liquids_differ = world_liquids_differ(world);
@@ -94,8 +95,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
     // The AVX2 kernels keep marks of their own in the same memory (src/cpu/avx2_idle.h).
-    view->marks_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
-                           world->backend->functions->speculates;
+    view->marks_pressure = view->unilateral != 0u && view->isotropy <= 0.0f && view->has_pressure == 0u &&
+                           view->has_solids == 0u && world->backend->functions->speculates;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;

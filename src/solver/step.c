@@ -287,6 +287,9 @@ void world_measure_densities(MoteWorld *world)
 
 void world_solve_density(MoteWorld *world)
 {
+    if (world->view.isotropy > 0.0f && world->view.iteration == 0) {
+        LAUNCH(world, measure_isotropy);
+    }
     LAUNCH(world, density_lambda);
     const bool walls_count = add_boundary_density(world);
     LAUNCH(world, density_delta);

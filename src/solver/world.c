@@ -54,6 +54,11 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     if (reserved != MOTE_OK) {
         return reserved;
     }
+    const uint32_t isotropy = settings->isotropic_pressure > 0.0f ? world->capacities[CAPACITY_PARTICLES] : 0;
+    const MoteResult reserved_too = world_reserve(world, CAPACITY_ISOTROPY, isotropy, 0);
+    if (reserved_too != MOTE_OK) {
+        return reserved_too;
+    }
     const bool other_links = settings->link_solver != world->settings.link_solver && world->view.link_count > 0;
     const bool other_iterations =
         settings->iterations != world->settings.iterations || settings->small_steps != world->settings.small_steps;
