@@ -218,6 +218,7 @@ struct FrameConstants {
     ADDRESS(FloatArray) cloth_uvs;         // 6 a triangle
     ADDRESS(UintArray) cloth_fan_starts;   // cloth_vertex_count of them, and the end
     ADDRESS(UintArray) cloth_fans;         // 3 a triangle
+    ADDRESS(UintArray) cloth_roots;        // cloth_vertex_count of them, or a null address: no cloth tears
     ADDRESS(FabricArray) fabrics;          // of cloths and, behind them, of ropes: fabric_count of them
     ADDRESS(UintArray)
     has_mesh; // not 0 a row of handle_slots that a mesh or rope is drawn for; nobody's if has_mesh_count is 0
@@ -264,17 +265,24 @@ struct FrameConstants {
     uint cloth_vertex_count, cloth_triangle_count; // 0 where none is drawn
     uint fabric_count;
     uint link_count;
+    uint has_smoke;                               // whether smoke_light is there
+    uint has_smoke_volume;                        // and smoke
+    uint smoke_mode;                              // SMOKE_MODE_ of passes/smoke.h
+    uint smoke_columns, smoke_rows, smoke_slices; // cells of the volume that the eye sees
+    float smoke_cell;                             // pixels
+    float smoke_extinction;                       // 1/m, of SMOKE_MODE_MAP
 };
 SHARED_STRUCT(FrameConstants)
 
 #define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
-#define LAYER_FLOATS     12u
+#define LAYER_FLOATS     16u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
 #define PHASE_BODY       0u          // of MOTE_KIND_BODY
 #define PHASE_LIQUID     0x01000000u // of MOTE_KIND_LIQUID
 #define PHASE_CLOTH      0x03000000u // of MOTE_KIND_CLOTH
+#define PHASE_GAS        0x04000000u // of MOTE_KIND_GAS
 #define HANDLE_SINGLE    0x80000000u // MOTE_HANDLE_SINGLE
 #define NO_ROW           0xffffffffu // MOTE_NONE
 

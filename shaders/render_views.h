@@ -30,6 +30,9 @@ typedef uint32_t uint;
 #define SHOW_THICKNESS    11u
 #define SHOW_FOAM         12u
 #define SHOW_FOAM_CLASS   13u
+#define SHOW_SMOKE        14u
+#define SHOW_SMOKE_MEAN   15u // of age or temperature
+#define SHOW_SMOKE_SUN    16u
 
 #define MAP_NONE       0u
 #define MAP_SEQUENTIAL 1u // dark violet, blue, teal, green, yellow

@@ -127,6 +127,7 @@ typedef struct MoteSettings {
                        // rarefaction from before the step is not pulled together, as it would be in PBF
     float boundary_density_weight; // what colliders count in a liquid's density, as if filled with its rest lattice; 0:
                                    // nothing
+    float isotropic_pressure;      // largest anisotropy of surroundings for which pressure is corrected; 0 is off
     float over_relaxation;         // omega of UPP eq. 13
     MoteAveraging averaging;
     float artificial_pressure; // k of PBF eq. 13, as the compression that would push as hard, of a step; 0 is off
@@ -313,6 +314,7 @@ typedef enum MoteParticleKind {
     MOTE_KIND_LIQUID, // takes part in density constraints
     MOTE_KIND_GRAIN,  // solid: collides with those of its own group, too, and may roll
     MOTE_KIND_CLOTH,  // solid: a vertex of cloth (mote_cloth.h), which collides with those of its own group, too
+    MOTE_KIND_GAS,    // as a liquid, but never pulled together by its density; rises, cools, spins (mote_gas.h)
     MOTE_KIND_COUNT
 } MoteParticleKind;
 
@@ -345,8 +347,10 @@ typedef struct MoteParticles {
     const MoteVec3 *positions;
     const MoteVec3 *velocities;
     const float *masses;
-    float mass;     // kg
-    uint32_t phase; // MOTE_PHASE(kind, group)
+    float mass;        // kg
+    uint32_t phase;    // MOTE_PHASE(kind, group)
+    float temperature; // K above the environment's, of gas (mote_gas.h)
+    bool lasts;        // of gas: it is not removed after its life, or where there is no smoke
 } MoteParticles;
 // No particles yet; of 1 kg, liquid, in group 0, at rest.
 MOTE_API MoteParticles mote_default_particles(void);

@@ -48,21 +48,37 @@ typedef struct MoteCloth {
                           // none
     float crease_yield;   // rad: where a triangle bends farther against its neighbour, a crease stays; 0: never
     float crease_creep;   // 1/s: the share of what is beyond the yield that becomes crease in a second
+    // Tearing (docs/cloth.md). A vertex is split in two where an edge of it is longer than at rest by too much; what it
+    // is made of grows by a particle, triangles stay.
+    float tear_stretch;   // an edge tears when it is so many times as long as at rest; 0 is never
+    float tear_variation; // 0 to 1: vertices differ, and the weakest tear at this share less of the stretch beyond 1
+    uint32_t tear_splits; // most splits in a step, but for two that may belong to the last; 0 is as many as there are
+    uint32_t tear_room;   // splits there is room for in all; 0 is about half the vertices
 } MoteCloth;
 // Stiff against stretching, soft against bending; the vertices and triangles are still to be given.
 MOTE_API MoteCloth mote_default_cloth(void);
 
 typedef struct MoteClothInfo {
-    uint32_t vertices, triangles, edges;
+    uint32_t vertices, triangles; // now: each split is a vertex more
+    uint32_t edges;               // before any split
     uint32_t first_spring; // of its links among the world's springs: those against stretching first, then the others
     uint32_t stretch_springs, shear_springs, bend_springs;
-    uint32_t tethers; // of all vertices
+    uint32_t tethers;        // of all vertices, before any split
+    uint32_t seam_springs;   // of cloth that tears, behind the others: one along each inner edge, broken until it opens
+    uint32_t splits;         // of vertices, since the cloth was made
+    uint32_t split_room;     // most there can be
+    uint32_t splits_refused; // for lack of room; each counts again in every step that it is wanted in
 } MoteClothInfo;
 
 // Cloths are numbered from 0 in the order of adding; *index (may be NULL) is the new one's. All of it is added or none.
 MOTE_API MoteResult mote_world_add_cloth(MoteWorld *world, const MoteCloth *cloth, uint32_t *index);
 MOTE_API uint32_t mote_world_cloth_count(const MoteWorld *world);
+// Waits for the device if the cloth can tear.
 MOTE_API MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index, MoteClothInfo *out);
+// The mesh as it is now: the particles of its MoteClothInfo.vertices, and 3 of their places for each triangle. Either
+// may be NULL.
+MOTE_API MoteResult mote_world_read_cloth(MoteWorld *world, uint32_t index, MoteParticleHandle *vertices,
+                                          uint32_t *triangles);
 
 // Another `pressure` of a cloth that is inflated; it may change with every step.
 MOTE_API MoteResult mote_world_set_cloth_pressure(MoteWorld *world, uint32_t index, float pressure);

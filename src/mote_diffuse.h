@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mote_diffuse.h - passive particles: spray, foam and bubbles that a liquid makes and carries (docs/foam.md), and
-// smoke. They act on nothing; they are not among the particles of mote.h.
+// smoke, which gas carries (docs/gas.md). They act on nothing; they are not among the particles of mote.h.
 #ifndef MOTE_DIFFUSE_H
 #define MOTE_DIFFUSE_H
 
@@ -58,6 +58,9 @@ MOTE_API MoteResult mote_world_read_diffuse(MoteWorld *world, MoteDiffuse *out);
 // Adds `count` of them behind all others; ids are given. What does not fit is dropped and counted. Without `smoke`,
 // smoke is new, cold, of amount 1, and lives as long as `positions` says. The first smoke of a world allocates memory.
 MOTE_API MoteResult mote_world_add_diffuse(MoteWorld *world, const MoteDiffuse *diffuse);
+// The same with the next step, on the device: the host waits for nothing, and they get free slots, wherever those are.
+// They are there at the step's end, where `positions` says. Calls before one step add up.
+MOTE_API MoteResult mote_world_emit_diffuse(MoteWorld *world, const MoteDiffuse *diffuse);
 
 #ifdef __cplusplus
 }

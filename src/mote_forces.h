@@ -89,11 +89,13 @@ MOTE_API uint32_t mote_world_force_field_count(const MoteWorld *world);
 // gusts, eddies of several sizes that the wind carries along. Air that is still slows cloth down, too. A world has none
 // until it is set.
 typedef struct MoteAir {
-    float density;   // kg/m^3; 0 is none, and no wind
-    MoteVec3 wind;   // m/s
-    float gust;      // m/s, about the root mean square of the eddies' velocity
-    float eddy_size; // m, of the largest, above 0
-    double time;     // s: eddies move on with it. Scenes set it to their clock; else it is for the program to set
+    float density;                  // kg/m^3; 0 is none, and no wind
+    MoteVec3 wind;                  // m/s
+    float gust;                     // m/s, about the root mean square of the eddies' velocity
+    float eddy_size;                // m, of the largest, above 0
+    MoteVec3 vortex, vortex_centre; // rad/s and m: air that turns about an axis through the centre
+    float vortex_radius;            // m, within which it turns like a solid; 0: there is no vortex
+    double time; // s: eddies move on with it. Scenes set it to their clock; else it is for the program to set
 } MoteAir;
 MOTE_API MoteAir mote_default_air(void); // 1.2 kg/m^3, still, with eddies of 1 m
 MOTE_API MoteResult mote_world_set_air(MoteWorld *world, const MoteAir *air);

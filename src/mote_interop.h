@@ -85,7 +85,8 @@ typedef struct MoteArray {
     X(cloth_of_triangles) /* uint a triangle: index of its cloth */                                                    \
     X(cloth_uvs)          /* float, 6 a triangle: u and v of each corner */                                            \
     X(cloth_fan_starts)   /* uint a vertex, and the end: where its triangles begin in `cloth_fans` */                  \
-    X(cloth_fans)         /* uint, 3 a triangle: 3 times the triangle, and its corner there; ascending for a vertex */
+    X(cloth_fans)         /* uint, 3 a triangle: 3 times the triangle, and its corner there; ascending for a vertex */ \
+    X(cloth_roots)        /* uint a vertex, of cloth that tears: whose triangles in `cloth_fans` it shares, or itself */
 
 // The world's arrays in their spatial order, as of the last step. Addresses are valid until the next call that changes
 // the world. `layout` changes whenever memory was allocated or freed: imports of these addresses must be dropped then.

@@ -160,6 +160,28 @@ typedef enum MoteGroundPattern {
     MOTE_GROUND_SAND,
 } MoteGroundPattern;
 
+// How smoke and fire are drawn: the `smoke` section.
+typedef enum MoteSmokeMode {
+    MOTE_SMOKE_VOLUME,     // marched through a volume of cells, in any order of particles
+    MOTE_SMOKE_SHADOW_MAP, // sorted sprites, in the shadow of the first smoke that the sun meets (UPP 7.2.4)
+    MOTE_SMOKE_SPLATS,     // sorted sprites, lit as the volume is: for close-ups
+} MoteSmokeMode;
+typedef struct MoteSmokeLook {
+    MoteSmokeMode mode;
+    float density;             // optical depth through the middle of a new particle; 0 draws none
+    float radius;              // spacings, of a new particle
+    float growth;              // 1/s, of the radius, in new ones'; the optical depth falls with its square
+    float fade;                // share of its life, at the end, in which a particle thins away
+    MoteVec3 color, hot_color; // albedo where it is cold, and where it is hot
+    float hot;                 // K above the environment: what is hot
+    float asymmetry;           // -1 to 1, of Henyey and Greenstein's phase function: above 0 scatters forward
+    uint32_t octaves;          // of light scattered several times; 1 is light scattered once
+    float fire;                // radiance of red of a black body of 1800 K; 0: nothing glows
+    float cell;                // pixels, width of a cell of the volume
+    uint32_t slices;           // cells along the line of sight
+    float extinction;          // 1/m, of MOTE_SMOKE_SHADOW_MAP
+} MoteSmokeLook;
+
 // The `ground` section.
 typedef struct MoteGroundLook {
     bool visible;
@@ -313,6 +335,7 @@ typedef struct MoteRenderScene {
     MoteSkyLook sky;
     MoteGroundLook ground;
     MoteFoamLook foam;
+    MoteSmokeLook smoke;
     MotePictureLook picture;
     const MoteRenderMaterial *materials; // by phase group, or by group_materials; beyond them is the last one
     uint32_t material_count;
@@ -377,7 +400,8 @@ MOTE_API MoteResult mote_renderer_read_rgba16(MoteRenderer *renderer, uint16_t *
 // A named layer of the last picture as floats, `components` a pixel: "color" (linear, 4), "depth" (m along the view
 // direction, infinite where nothing is, 1), "normal" (world space, 3), "thickness" (m, 1), "id" (of the particle in
 // front + 1, 0 where there is none, 1: the float's bits are a uint32_t), "foam" (optical depth of
-// white water before and behind the liquid's surface, 2).
+// white water before and behind the liquid's surface, 2), "smoke" (its linear light and the share that it leaves of
+// what is behind it, 4).
 MOTE_API MoteResult mote_renderer_read_layer(MoteRenderer *renderer, const char *layer, float *values);
 MOTE_API const char *mote_render_layer_name(uint32_t index, uint32_t *components); // NULL beyond the last
 

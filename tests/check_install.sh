@@ -28,7 +28,7 @@ mv "$work/first" "$work/möved and spaced"
 prefix="$work/möved and spaced"
 libraries=$prefix/$(cached CMAKE_INSTALL_LIBDIR)
 
-for file in bin/mote include/mote.h include/mote_cloth.h include/mote_diffuse.h include/mote_forces.h include/mote_interop.h include/mote_render.h share/mote/scenes share/mote/shaders share/doc/mote/LICENSE; do
+for file in bin/mote include/mote.h include/mote_cloth.h include/mote_diffuse.h include/mote_forces.h include/mote_gas.h include/mote_interop.h include/mote_render.h share/mote/scenes share/mote/shaders share/doc/mote/LICENSE; do
     [[ -e $prefix/$file ]] || fail "$file was not installed"
 done
 for file in libmote.a libmote.so pkgconfig/mote.pc cmake/mote/mote-config.cmake cmake/mote/mote-config-version.cmake; do

@@ -202,7 +202,8 @@ while data[at] != 0:
     at += 16
 uint, half, full = 0, 1, 2
 assert channels == {"R": half, "G": half, "B": half, "A": half, "depth.Z": full, "normal.X": full, "normal.Y": full,
-                    "normal.Z": full, "thickness.Y": full, "id.Y": uint, "foam.front": full, "foam.behind": full}, channels
+                    "normal.Z": full, "thickness.Y": full, "id.Y": uint, "foam.front": full, "foam.behind": full,
+                    "smoke.R": full, "smoke.G": full, "smoke.B": full, "smoke.transmittance": full}, channels
 assert struct.unpack_from("<4i", data, attributes["dataWindow"][1]) == (0, 0, 159, 89)
 kind, at, size = attributes["frame"]
 assert kind == "string" and data[at:at + size] == b"2"

@@ -721,7 +721,7 @@ settings=none
 # ---- Memory: all views share what the first one took ----
 {
     echo "wait loaded"
-    for view in {1..15}; do
+    for view in {1..19}; do
         printf 'key V\nwait settled\n'
         ((view != 1)) || echo "state $work/first_view.json"
     done

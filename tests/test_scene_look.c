@@ -6,7 +6,7 @@
 
 #include "scene/build.h"
 #include "scene/keys.h"
-#include "scene/load.h"
+#include "scene/looks.h"
 #include "scene/simulation.h"
 #include <math.h>
 
@@ -210,6 +210,31 @@ static void test_named_looks(void **state)
     expect_refused("{ \"look\": 3 }", NULL,
                    "@:1:11: look: found 3, expected one of \"plain\", \"pool\", \"studio\", \"beach\", \"terrace\", "
                    "\"night\"");
+}
+
+// The values for a running scene are those that a scene with the look is loaded with.
+static void test_looks_of_a_running_scene(void **state)
+{
+    (void)state;
+    const char *name, *meaning;
+    for (uint32_t look = 0; scene_look(look, &name, &meaning); look++) {
+        char json[64];
+        snprintf(json, sizeof json, "{ \"look\": \"%s\" }", name);
+        fixture_write("scene.json", json, strlen(json));
+        MoteScene *scene;
+        expect_ok(mote_scene_load(fixture_path("scene.json"), NULL, 0, &scene));
+        const SceneKey *key;
+        double numbers[3], loaded[3];
+        uint32_t count = 0;
+        for (; scene_look_value(look, count, &key, numbers); count++) {
+            scene_key_fetch(key, scene->values.sections[key->section].data, loaded);
+            for (uint32_t k = 0; k < scene_key_components(key); k++) {
+                assert_true((float)numbers[k] == (float)loaded[k]);
+            }
+        }
+        assert_true(count > 12);
+        mote_scene_destroy(scene);
+    }
 }
 
 // Every look has values that the reader takes, and `plain` is what a scene without a look has.
@@ -690,6 +715,7 @@ int main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_named_looks),
         cmocka_unit_test(test_every_look_loads),
+        cmocka_unit_test(test_looks_of_a_running_scene),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_keyframed_look),
         cmocka_unit_test(test_orbit),

@@ -6,6 +6,7 @@
 #include "frame.glsl"
 #include "sky.glsl"
 #include "shadow.glsl"
+#include "smoke_view.glsl"
 #include "occlusion.glsl"
 #include "passes/composite.h"
 #include "passes/foam.h"
@@ -13,6 +14,7 @@
 PASS_CONSTANTS(CompositeConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint HAS_FOAM = 0u;
+layout(constant_id = 1) const uint HAS_SMOKE = 0u;
 
 // 1 / z of the smoothed surface next to a texel; the texel's own where there is an edge between.
 float inverse_beside(ivec2 texel, ivec2 offset, float own)
@@ -71,7 +73,11 @@ vec2 pixel_behind(vec3 point, vec3 direction, float metres, float surface_z, ive
 vec3 behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 texel)
 {
     const vec2 seen = pixel_behind(point, direction, metres, surface_z, texel);
-    return textureLod(sampler2D(scene_color_image, linear_sampler), seen / vec2(frame.width, frame.height), 0.0).rgb;
+    vec3 light = textureLod(sampler2D(scene_color_image, linear_sampler), seen / vec2(frame.width, frame.height), 0.0).rgb;
+    if (HAS_SMOKE != 0u) {
+        light = smoke_removed(light, seen, surface_z); // what is before the surface is before all of the liquid's light
+    }
+    return light;
 }
 
 // Bubbles and foam below the surface, over what is behind them. On the screen they are where the refracted ray is once it
@@ -105,7 +111,10 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
     const vec3 background = behind(point, refracted, min(thickness.a, 8.0 * frame.smoothing_radius), z, texel);
     const vec3 transmittance = exp(-thickness.rgb);
     const vec3 scatter_color = material_color_at(thickness);
-    const float lit = sun_visibility(point + normal * (0.5 * frame.spacing));
+    float lit = sun_visibility(point + normal * (0.5 * frame.spacing));
+    if (HAS_SMOKE != 0u) {
+        lit *= smoke_sun(point);
+    }
     const vec3 light = sky_irradiance(vec3(0.0, 1.0, 0.0)) + frame.sun_radiance.rgb * (lit * max(frame.sun_direction.y, 0.0));
     const vec3 scattered = scatter_color * light * (1.0 - transmittance) * (pass.scattering * 0.25 / 3.14159);
 
@@ -135,6 +144,9 @@ vec4 samples_in_front(ivec2 texel, float z)
             vec4 light = texelFetch(color_samples_image, texel, k);
             if (pass.has_occlusion != 0u) {
                 light = occluded(light, occlusion_left(texel, own));
+            }
+            if (HAS_SMOKE != 0u) {
+                light.rgb = smoke_over(light.rgb, vec2(texel) + 0.5, own);
             }
             sum += vec4(light.rgb, 1.0);
         }
@@ -166,6 +178,9 @@ void main()
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
     vec4 thickness = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0);
     imageStore(normals_store, texel, vec4(normal.xyz, 1.0));
-    const vec3 liquid = shade(texel, z, normal.xyz, smoothstep(0.0, 0.7, normal.w), thickness);
+    vec3 liquid = shade(texel, z, normal.xyz, smoothstep(0.0, 0.7, normal.w), thickness);
+    if (HAS_SMOKE != 0u) {
+        liquid = smoke_over(liquid, vec2(texel) + 0.5, z);
+    }
     imageStore(color_store, texel, vec4(in_front.rgb + (1.0 - in_front.w) * liquid, 1.0));
 }

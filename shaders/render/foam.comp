@@ -33,7 +33,7 @@ float sun_share(vec3 point)
     const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
     const vec2 at = 0.5 * place.xy + 0.5;
     const float texel = 1.0 / float(frame.shadow_size);
-    return all(lessThan(abs(place.xy), vec2(0.999))) ? lit_share(at, place.z - 1.5 * texel) : 1.0;
+    return smoke_sun(point) * (all(lessThan(abs(place.xy), vec2(0.999))) ? lit_share(at, place.z - 1.5 * texel) : 1.0);
 }
 
 struct Streak {

@@ -6,6 +6,7 @@
 #include "sky.glsl"
 #include "passes/foam.h"
 #include "foam.glsl"
+#include "smoke_view.glsl"
 PASS_CONSTANTS(FoamConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -45,7 +46,8 @@ void main()
     const vec3 base = surface.w > 0.0 ? normalize(surface.xyz + vec3(0.0, 0.5, 0.0)) : normalize(to_eye + vec3(0.0, 1.0, 0.0));
     const vec3 normal = normalize(base + 1.2 * lean(texel));
     const float open = 0.6 + 0.4 * exp(-0.25 * depth);
-    const vec3 light = foam_radiance(pass.color.rgb, normal, sun, open);
+    const float z = min(texelFetch(smooth_depth_image, texel, 0).x, scene_view_z(texel));
+    const vec3 light = smoke_over(foam_radiance(pass.color.rgb, normal, sun, open), vec2(texel) + 0.5, z);
     const vec3 before = imageLoad(color_store, texel).rgb;
     imageStore(color_store, texel, vec4(mix(before, light, foam_opacity(depth)), 1.0));
 }

@@ -98,6 +98,12 @@ Material material_of(uint phase)
     return material_row(row);
 }
 
+// Whether a particle is of gas, which is not drawn: what it carries is.
+bool is_gas(uint i)
+{
+    return (frame.phases.at[i] & PHASE_KIND) == PHASE_GAS;
+}
+
 // Whether a particle is no liquid. Asks nobody where all are.
 bool is_solid(uint i)
 {

@@ -3,6 +3,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "glass.glsl"
+#include "smoke_view.glsl"
 layout(location = 0) out vec4 color;
 layout(constant_id = 0) const uint NEAR_SIDES = 1u; // liquid may be in front
 layout(constant_id = 1) const uint TESTED = 0u;     // the scene's depth is a target that samples are compared with
@@ -17,7 +18,10 @@ bool is_hidden(ivec2 texel, float z)
 void main()
 {
     color = glass_color();
-    if (is_hidden(ivec2(gl_FragCoord.xy), dot(point - frame.eye.xyz, frame.forward.xyz))) {
+    const float z = dot(point - frame.eye.xyz, frame.forward.xyz);
+    const vec4 smoke = smoke_before(gl_FragCoord.xy, z);
+    color.rgb = smoke.a * color.rgb + color.a * smoke.rgb;
+    if (is_hidden(ivec2(gl_FragCoord.xy), z)) {
         discard;
     }
 }

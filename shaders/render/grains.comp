@@ -60,7 +60,7 @@ void main()
 {
     const uint i = invocation_index();
     if (STEP <= 1u) {
-        if (i < frame.particle_count && is_solid(i) && (STEP == 1u || !has_mesh(i))) {
+        if (i < frame.particle_count && is_solid(i) && !is_gas(i) && (STEP == 1u || !has_mesh(i))) {
             frame.grains.at[1u + atomicAdd(frame.grains.at[0], 1u)] = i;
         }
     } else if (STEP == 2u) {

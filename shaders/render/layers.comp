@@ -5,6 +5,7 @@
 #include "frame.glsl"
 #include "passes/layers.h"
 #include "passes/foam.h"
+#include "smoke_view.glsl"
 PASS_CONSTANTS(LayersConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 
@@ -55,4 +56,13 @@ void main()
     }
     pass.layers.at[p + 10u] = floatBitsToUint(foam.x);
     pass.layers.at[p + 11u] = floatBitsToUint(foam.y);
+    vec4 smoke = smoke_before(vec2(texel) + 0.5, min(surface, solid));
+    if (frame.has_smoke > frame.has_smoke_volume) { // of sprites
+        const vec2 place = (vec2(texel) + 0.5) / vec2(2 * textureSize(smoke_half_image, 0));
+        smoke = textureLod(sampler2D(smoke_half_image, linear_sampler), place, 0.0);
+        smoke.a = 1.0 - smoke.a;
+    }
+    for (uint k = 0u; k < 4u; k++) {
+        pass.layers.at[p + 12u + k] = floatBitsToUint(smoke[k]);
+    }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// shadow.glsl - how much of the sun reaches a point: soft shadow of the solids, tinted shadow of the liquid.
+// shadow.glsl - how much of the sun reaches a point: soft shadow of the solids, tinted shadow of the liquid; of
+// smoke: smoke.glsl.
 
 #extension GL_EXT_control_flow_attributes : require
+#include "smoke.glsl"
 
 // Points that fill a disc evenly, one after the other: Vogel's spiral. Each lies the golden angle further round.
 struct Spiral {

@@ -7,6 +7,7 @@
 #include "sky.glsl"
 #include "shadow.glsl"
 #include "lighting.glsl"
+#include "smoke_view.glsl"
 layout(location = 0) in vec3 normal;
 layout(location = 1) in vec3 point;
 layout(location = 2) flat in uint fabric;
@@ -31,16 +32,19 @@ void main()
     const float facing = max(dot(n, to_eye), 0.05), mirrored = 0.04 + 0.96 * pow(1.0 - facing, 5.0);
     const vec3 dye = NEAR_SIDES != 0u ? look.color.rgb : look.back_color.rgb;
     const vec3 through = exp(-(1.0 - dye) * look.absorption / facing); // Beer-Lambert along the ray
-    color = vec4(through * (1.0 - mirrored), 0.0);
+    const float z = dot(point - frame.eye.xyz, frame.forward.xyz);
+    const vec3 left = through * (1.0 - mirrored);
+    color = vec4(left, 0.0);
     if (LIGHT != 0u) {
         // A skin sends as much of what it scatters to either side.
         const vec3 sun = sun_irradiance(point, n), behind = sun_irradiance(point, -n);
         const vec3 sky = 0.5 * (sky_irradiance(n) + sky_irradiance(-n));
         const vec3 scattered = matte_light(SCATTERED * (1.0 - through) * dye, sun + behind + sky);
         const vec3 coat = mirrored * sky_radiance(reflect(-to_eye, n)) + sun * sun_gloss(n, to_eye, look.color.w);
-        color = vec4((1.0 - mirrored) * scattered + coat, 0.0);
+        const vec4 smoke = smoke_before(gl_FragCoord.xy, z);
+        color = vec4(smoke.a * ((1.0 - mirrored) * scattered + coat) + (1.0 - left) * smoke.rgb, 0.0);
     }
-    if (is_hidden(ivec2(gl_FragCoord.xy), dot(point - frame.eye.xyz, frame.forward.xyz))) {
+    if (is_hidden(ivec2(gl_FragCoord.xy), z)) {
         discard;
     }
 }

@@ -9,6 +9,7 @@
 #include "render_views.h"
 #include "passes/views.h"
 #include "passes/foam.h"
+#include "smoke_view.glsl"
 PASS_CONSTANTS(ViewsConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 // Linear light of a colour map's colour for a value; magenta where the value is no number.
@@ -107,6 +108,19 @@ vec3 foam_color(ivec2 texel)
     return color_of_value(pass.show == SHOW_FOAM ? depth / FOAM_UNIT : class_sum / depth);
 }
 
+// What the march has collected instead of light, over the share that the smoke hides.
+vec3 smoke_color(ivec2 texel)
+{
+    const float z = scene_view_z(texel);
+    const vec4 smoke = smoke_before(vec2(texel) + 0.5, z);
+    const bool seen = smoke.a < 0.995;
+    float value = pass.show == SHOW_SMOKE ? -log(max(smoke.a, 1e-9)) : smoke.x / max(1.0 - smoke.a, 1e-6);
+    if (pass.show == SHOW_SMOKE_SUN && !seen && frame.has_smoke != 0u && !isinf(z)) {
+        value = smoke_tau(world_point_at(vec2(texel) + 0.5, z));
+    }
+    return seen || (pass.show == SHOW_SMOKE_SUN && value > 0.005) ? color_of_value(value) : background(texel);
+}
+
 // Liquid, and the grains and bodies in front of it.
 vec3 image_color(ivec2 texel)
 {
@@ -122,6 +136,9 @@ vec3 image_color(ivec2 texel)
         vec4 normal = texelFetch(normals_image, texel, 0); // shown as they are in a normal map's file
         normal = normal.w == 0.0 ? solid : normal;         // of liquid, where it is in front
         return normal.w == 0.0 ? NOTHING : srgb_decode(clamp(0.5 * normal.xyz + 0.5, 0.0, 1.0));
+    }
+    if (pass.show >= SHOW_SMOKE) {
+        return smoke_color(texel);
     }
     if (pass.show >= SHOW_FOAM) {
         return foam_color(texel);

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/frames.h"
 #include "cli/options.h"
+#include "mote_cloth.h"
 #include "mote_diffuse.h"
 #include "scene/export.h"
 #include <inttypes.h>
@@ -201,8 +202,26 @@ static MoteResult add_diffuse(MoteWorld *world, json_t *summary)
     const MoteResult result = mote_world_diffuse_counts(world, &counts);
     json_object_set_new(summary, "diffuse", json_integer(counts.present));
     json_object_set_new(summary, "diffuse_spawned", json_integer(counts.spawned));
+    json_object_set_new(summary, "diffuse_emitted",
+                        json_integer(counts.spawned)); // the same: emitted ones are among them
     json_object_set_new(summary, "diffuse_dead", json_integer(counts.dead));
     json_object_set_new(summary, "diffuse_dropped", json_integer(counts.dropped));
+    return result;
+}
+
+// How often vertices of cloth were split, and how often there was no room for it.
+static MoteResult add_splits(MoteWorld *world, json_t *summary)
+{
+    uint64_t splits = 0, refused = 0;
+    MoteResult result = MOTE_OK;
+    for (uint32_t c = 0; c < mote_world_cloth_count(world) && result == MOTE_OK; c++) {
+        MoteClothInfo info;
+        result = mote_world_cloth_info(world, c, &info);
+        splits += result == MOTE_OK ? info.splits : 0;
+        refused += result == MOTE_OK ? info.splits_refused : 0;
+    }
+    json_object_set_new(summary, "splits", json_integer((json_int_t)splits));
+    json_object_set_new(summary, "splits_refused", json_integer((json_int_t)refused));
     return result;
 }
 
@@ -247,7 +266,8 @@ static MoteResult make_summary(MoteSimulation *simulation, const RunReport *repo
                      "links", (json_int_t)s.links,                                                    //
                      "link_stretch_mean", s.links > 0 ? number(s.link_stretch_mean) : json_null(),    //
                      "link_stretch_max", s.links > 0 ? number(s.link_stretch_max) : json_null());
-    return add_diffuse(world, *out);
+    result = add_diffuse(world, *out);
+    return result == MOTE_OK ? add_splits(world, *out) : result;
 }
 
 MoteResult outputs_write_json(const char *path, json_t *object)

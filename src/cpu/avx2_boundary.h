@@ -20,10 +20,11 @@ static inline bool fuses_boundary_density(const SolverData *view)
     return view->boundary_weight > 0.0f && view->collider_count > 0u && !solids_weighted(view);
 }
 
-// With dynamic colliders, add_boundary_pressure has to give every particle its impulses.
+// With dynamic colliders, add_boundary_pressure has to give every particle its impulses. Isotropic pressure has
+// portable kernels alone.
 static inline bool fuses_boundary_pressure(const SolverData *view)
 {
-    return fuses_boundary_density(view) && view->dynamic_count == 0u;
+    return fuses_boundary_density(view) && view->dynamic_count == 0u && view->isotropy <= 0.0f;
 }
 
 #if defined(__AVX2__)

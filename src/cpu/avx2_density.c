@@ -393,7 +393,7 @@ static inline __attribute__((always_inline)) bool delta_range(const SolverData *
 
 void avx2_density_delta(const SolverData *view, uint begin, uint end)
 {
-    if (solids_weighted(view)) {
+    if (solids_weighted(view) || view->isotropy > 0.0f) {
         cpu_kernels[KERNEL_ID_density_delta](view, begin, end);
         return;
     }

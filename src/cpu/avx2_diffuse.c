@@ -26,9 +26,9 @@ static Sought sought_at(vec3 p, vec3 own, float reach)
                     _mm256_set1_ps(1.0f / (reach * reach))};
 }
 
-// Adds data[0] to data[count - 1], at most 8, of which 8 can be read.
-static inline void add_flow_x8(const vec4 *positions, const vec4 *velocities, uint count, const Sought *sought,
-                               FlowSums *sums)
+// Adds data[0] to data[count - 1], at most 8, of which 8 can be read. Returns a bit for each that counts.
+static inline int add_flow_x8(const vec4 *positions, const vec4 *velocities, uint count, const Sought *sought,
+                              FlowSums *sums)
 {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256 wanted = _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), lanes));
@@ -39,7 +39,7 @@ static inline void add_flow_x8(const vec4 *positions, const vec4 *velocities, ui
     const __m256 inside = _mm256_and_ps(wanted, _mm256_cmp_ps(t, _mm256_setzero_ps(), _CMP_GT_OQ));
     const int bits = _mm256_movemask_ps(inside);
     if (bits == 0) {
-        return;
+        return 0;
     }
     const vec4x8 v = load_consecutive(velocities);
     const __m256 weight = _mm256_and_ps(inside, _mm256_mul_ps(_mm256_mul_ps(t, t), t));
@@ -48,20 +48,26 @@ static inline void add_flow_x8(const vec4 *positions, const vec4 *velocities, ui
     sums->z = _mm256_fmadd_ps(_mm256_sub_ps(v.z, sought->vz), weight, sums->z);
     sums->weight = _mm256_add_ps(sums->weight, weight);
     sums->count += (uint)__builtin_popcount((unsigned)bits);
+    return bits;
 }
 
 // Particles begin to end - 1. Near the end of the arrays they are copied, so that nothing beyond is read.
 static void add_run(const SolverData *view, uint begin, uint end, const Sought *sought, FlowSums *sums)
 {
+    const bool marks = view->has_gas != 0u && view->gas_linger > 0.0f;
     for (uint j = begin; j < end; j += 8) {
         const uint count = end - j < 8 ? end - j : 8;
+        int bits;
         if (j + 8 <= view->particle_count) {
-            add_flow_x8(view->positions + j, view->velocities + j, count, sought, sums);
+            bits = add_flow_x8(view->positions + j, view->velocities + j, count, sought, sums);
         } else {
             vec4 positions[8] = {{0}}, velocities[8] = {{0}};
             memcpy(positions, view->positions + j, count * sizeof(vec4));
             memcpy(velocities, view->velocities + j, count * sizeof(vec4));
-            add_flow_x8(positions, velocities, count, sought, sums);
+            bits = add_flow_x8(positions, velocities, count, sought, sums);
+        }
+        for (; marks && bits != 0; bits &= bits - 1) {
+            mark_gas(view, j + (uint)__builtin_ctz((unsigned)bits));
         }
     }
 }
@@ -104,9 +110,10 @@ void avx2_advect_diffuse(const SolverData *view, uint begin, uint end)
         }
         const vec3 own = v3_from_v4(view->diffuse_velocities[i]);
         const vec3 p = v3_add_scaled(v3_from_v4(view->diffuse_positions[i]), own, view->time_step);
-        const bool near =
-            view->particle_count != 0 && view->has_solids == 0 && is_near_liquid(view, p, view->smoothing_radius);
-        advance_passive(view, i, near ? flow_near(view, p, own) : flow_at(view, p, own));
+        const bool smoke = is_smoke(view->diffuse_velocities[i].w);
+        const bool near = view->particle_count != 0 && view->has_solids == 0 && (view->has_gas == 0 || smoke) &&
+                          is_near_liquid(view, p, view->smoothing_radius);
+        advance_passive(view, i, near ? flow_near(view, p, own) : flow_at(view, p, own, smoke));
     }
 }
 #endif

@@ -29,7 +29,7 @@ static inline uint *idle_note(const SolverData *view, IdleNote note, uint chunk)
 
 static inline bool idle_possible(const SolverData *view)
 {
-    return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
+    return view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u && view->isotropy <= 0.0f &&
            view->particle_count >= 2u * IDLE_CHUNK;
 }
 

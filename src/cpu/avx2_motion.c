@@ -100,7 +100,7 @@ void avx2_assign_keys(const SolverData *view, uint begin, uint end)
     const __m256i removed = _mm256_set1_epi32((int)PHASE_REMOVED);
     const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     uint i = begin;
-    for (; view->kill_volume_count == 0u && i + 8u <= end; i += 8u) {
+    for (; view->kill_volume_count == 0u && view->gas_ends == 0u && i + 8u <= end; i += 8u) {
         const vec4x8 p = load_consecutive(view->predicted + i);
         if (_mm256_testz_si256(_mm256_loadu_si256((const __m256i *)(view->phases + i)), removed) == 0 ||
             _mm256_movemask_ps(p.w) != 0) {

@@ -43,13 +43,14 @@ static const struct {
     {"thickness", 1, {"thickness.Y"}, IMAGE_FLOAT, false},
     {"id", 1, {"id.Y"}, IMAGE_UINT, false},
     {"foam", 2, {"foam.front", "foam.behind"}, IMAGE_FLOAT, false},
+    {"smoke", 4, {"smoke.R", "smoke.G", "smoke.B", "smoke.transmittance"}, IMAGE_FLOAT, false},
 };
 
 MoteResult picture_write_exr(MoteRenderer *renderer, const char *path, uint32_t width, uint32_t height, uint64_t frame,
                              const char *view, void *scratch)
 {
     const size_t count = (size_t)width * height;
-    ImageChannel channels[12];
+    ImageChannel channels[16];
     uint32_t channel_count = 0;
     float *values = scratch;
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {

@@ -80,6 +80,7 @@ enum {
 #define LACKS_BOUNCES   32u  // speed that is given back, or taken by friction, where particles meet colliders
 #define LACKS_MIXTURES  64u  // particles that are lighter than some liquid
 #define LACKS_LIQUIDS   128u // liquids with parameters of their own
+#define LACKS_ISOTROPY  256u // isotropic pressure
 
 #define DIFFUSE_SPRAY  0.0f // classes of passive particles
 #define DIFFUSE_FOAM   1.0f
@@ -93,6 +94,22 @@ enum {
 #define DIFFUSE_FASTEST   4u // bits of the running maximum of speeds, m/s
 #define DIFFUSE_FAST      5u // bits of the largest speed in this step
 #define DIFFUSE_COUNT_ALL 6u
+
+#define TEAR_FIRST         0u // words of a cloth in tear_rows: its first vertex,
+#define TEAR_SPARE         1u // the first that there is room for,
+#define TEAR_ROOM          2u // how many,
+#define TEAR_BOUND         3u // how many a step,
+#define TEAR_COLUMNS       4u // and of a grid its columns
+#define TEAR_WORDS         5u
+#define TEAR_USED          0u // of a cloth in tear_counts: copies that were made,
+#define TEAR_REFUSED       1u // and that there was no room for, a step;
+#define TEAR_NEXT          2u // the first with those of this step,
+#define TEAR_REFUSED_NOW   3u // the second of this step alone
+#define TEAR_COUNT_WORDS   4u
+#define TEAR_FLAG_STRAINED 0u // something is strained in this step
+#define TEAR_FLAG_TORN     1u // something has torn
+#define TEAR_FLAG_ALL      2u
+#define TEAR_TWIN          0x80000000u // flag of link_anchors: the link is that of the other side of an edge
 
 #define IMPULSE_SLOTS 2u   // dynamic colliders that can push one particle in an iteration, and get momentum from it
 #define IMPULSE_CHUNK 256u // particles whose impulses one invocation sums up

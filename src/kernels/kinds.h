@@ -10,6 +10,7 @@
 #define TRAIT_SELF     4u
 #define TRAIT_ROLLS    8u
 #define TRAIT_SHEET    16u
+#define TRAIT_GAS      32u
 
 #define PHASE_GROUP      0x00ffffffu // MOTE_PHASE_GROUP_MASK
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK
@@ -35,13 +36,18 @@ FUNCTION bool has_density(uint phase)
     return has_trait(phase, TRAIT_DENSITY);
 }
 
+FUNCTION bool is_gas(uint phase)
+{
+    return has_trait(phase, TRAIT_GAS);
+}
+
 FUNCTION bool has_contacts(uint phase)
 {
     return has_trait(phase, TRAIT_CONTACTS);
 }
 
-// Whether two particles have contacts. Two liquid particles interact by the density constraint only; a liquid and a
-// solid one collide as two solids (UPP section 7.1); solids of one group collide only if the group collides with
+// Whether two particles have contacts. Two liquid or gas particles interact by the density constraint only; one of them
+// and a solid one collide as two solids (UPP section 7.1); solids of one group collide only if the group collides with
 // itself.
 FUNCTION bool can_touch(uint a, uint b)
 {

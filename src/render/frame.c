@@ -268,6 +268,9 @@ static MoteResult check_scene(const MoteRenderScene *scene)
             "a MoteGroundPattern and a MoteToneCurve",
             scene->liquid.smoothing, scene->sky.kind, scene->ground.pattern, scene->picture.tone);
     }
+    if (scene->smoke.mode > MOTE_SMOKE_SPLATS) {
+        return mote_fail(MOTE_ERROR_INPUT, "smoke of mode %u, expected a MoteSmokeMode", scene->smoke.mode);
+    }
     for (uint32_t i = 0; i < scene->collider_count; i++) {
         const MoteRenderCollider *collider = &scene->colliders[i];
         if (collider->look > MOTE_LOOK_HIDDEN || collider->collider.kind > MOTE_COLLIDER_FIELD) {

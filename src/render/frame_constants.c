@@ -145,7 +145,9 @@ static MoteResult set_materials(MoteRenderer *renderer)
     return MOTE_OK;
 }
 
-_Static_assert(PHASE_KIND == MOTE_PHASE_KIND_MASK && PHASE_LIQUID == MOTE_PHASE(MOTE_KIND_LIQUID, 0), "phases");
+_Static_assert(PHASE_KIND == MOTE_PHASE_KIND_MASK && PHASE_LIQUID == MOTE_PHASE(MOTE_KIND_LIQUID, 0) &&
+                   PHASE_GAS == MOTE_PHASE(MOTE_KIND_GAS, 0),
+               "phases");
 
 static MoteResult set_particles(MoteRenderer *renderer)
 {

@@ -490,7 +490,8 @@ typedef struct LayerRow {
     uint32_t first, components; // of LAYER_FLOATS
 } LayerRow;
 static const LayerRow layer_rows[] = {
-    {"color", 0, 4}, {"depth", 4, 1}, {"normal", 5, 3}, {"thickness", 8, 1}, {"id", 9, 1}, {"foam", 10, 2},
+    {"color", 0, 4}, {"depth", 4, 1}, {"normal", 5, 3}, {"thickness", 8, 1},
+    {"id", 9, 1},    {"foam", 10, 2}, {"smoke", 12, 4},
 };
 enum { LAYER_COUNT = sizeof layer_rows / sizeof layer_rows[0] };
 
@@ -523,5 +524,6 @@ MoteResult mote_renderer_read_layer(MoteRenderer *renderer, const char *layer, f
             return MOTE_OK;
         }
     }
-    return mote_fail(MOTE_ERROR_INPUT, "no layer \"%s\", expected color, depth, normal, thickness, id or foam", layer);
+    return mote_fail(MOTE_ERROR_INPUT, "no layer \"%s\", expected color, depth, normal, thickness, id, foam or smoke",
+                     layer);
 }

@@ -184,6 +184,11 @@ uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *mater
     return MOTE_PHASE(MOTE_KIND_LIQUID, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
 }
 
+uint32_t scene_gas_phase(const SceneValues *values, const SceneMaterial *material)
+{
+    return MOTE_PHASE(MOTE_KIND_GAS, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
+}
+
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material)
 {
     return MOTE_PHASE(MOTE_KIND_GRAIN, scene_material_index(values, material) & MOTE_PHASE_GROUP_MASK);
@@ -326,19 +331,26 @@ static MoteResult add_fluid(SceneStart *start, uint32_t index)
             velocities[i].z = 0.0f;
         }
     }
+    const SceneGas *scene_gas = SCENE_AT(&scene->values, gas, 0);
+    const bool gas = fluid->kind == SCENE_FLUID_GAS;
     const MoteParticles particles = {
         .count = count,
         .positions = positions,
         .velocities = velocities,
-        .mass = mote_world_particle_mass(start->world, material->density),
-        .phase = scene_fluid_phase(&scene->values, material),
+        .mass = mote_world_particle_mass(start->world, gas ? scene_gas->density : material->density),
+        .phase = gas ? scene_gas_phase(&scene->values, material) : scene_fluid_phase(&scene->values, material),
+        .temperature = fluid->temperature,
+        .lasts = true,
     };
     uint32_t first_id = 0;
     result = mote_world_add_particles(start->world, &particles, &first_id);
     if (result != MOTE_OK) {
         mote_fail(result, "%s: %s", what, mote_error_message());
     } else {
-        result = scene_start_source(start, SCENE_SECTION_fluid, index, 0, first_id, positions, count);
+        result = gas ? scene_add_smoke(start, index, positions, count) : MOTE_OK;
+        result = result == MOTE_OK
+                     ? scene_start_source(start, SCENE_SECTION_fluid, index, 0, first_id, positions, count)
+                     : result;
     }
     free(velocities);
     free(positions);

@@ -45,6 +45,7 @@ uint32_t scene_material_bits(const SceneValues *values, const char *list);
 bool scene_materials_meet(const SceneValues *values, const SceneMaterial *a, const SceneMaterial *b);
 uint32_t scene_material_index(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_fluid_phase(const SceneValues *values, const SceneMaterial *material);
+uint32_t scene_gas_phase(const SceneValues *values, const SceneMaterial *material);
 uint32_t scene_grain_phase(const SceneValues *values, const SceneMaterial *material);
 MoteResult scene_set_materials(const MoteScene *scene, const SceneValues *values, MoteWorld *world);
 // Converts a material to that of a world, except for the materials that it ignores.
@@ -54,6 +55,12 @@ MoteMaterial scene_material_row(const SceneMaterial *material);
 float scene_cloth_pressure(const SceneCloth *cloth);
 // Where keyframes have the frame of an attachment.
 MoteTransform scene_attachment_pose(const SceneAttachment *attachment);
+#define SCENE_SMOKE_CLASS 3.0f // of MoteDiffuse
+bool scene_has_gas(const SceneValues *values);
+// Passive particles there can be at once: of foam and smoke.
+uint32_t scene_diffuse_capacity(const SceneValues *values);
+// Adds the smoke of a volume of gas: some around each of these points.
+MoteResult scene_add_smoke(SceneStart *start, uint32_t fluid, const MoteVec3 *points, uint32_t count);
 float scene_contact_distance(const MoteSettings *settings); // m, between solid particles that touch
 // kg: a grain stands for a cube, in 2D a square, as wide as the contact distance.
 float scene_grain_mass(const MoteSettings *settings, const SceneMaterial *material);

@@ -325,6 +325,10 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .bend_stiffness = hinges ? yard->cloth->bend_stiffness : 0.0f,
             .crease_yield = yard->cloth->crease_yield * 3.14159265f / 180.0f,
             .crease_creep = yard->cloth->crease_creep,
+            .tear_stretch = yard->cloth->tear_stretch,
+            .tear_variation = yard->cloth->tear_variation,
+            .tear_splits = yard->cloth->tear_splits,
+            .tear_room = yard->cloth->tear_room,
         };
         result = mote_world_add_cloth(start->world, &cloth, NULL);
     }
@@ -378,5 +382,11 @@ void scene_check_cloth(SceneReader *reader, uint32_t i)
     }
     if (SCENE_AT(&reader->scene->values, cloth, i)->mesh[0] == '\0') {
         scene_check_positive(reader, SCENE_SECTION_cloth, i, "size", 3, "a grid");
+    }
+    const float stretch = SCENE_AT(&reader->scene->values, cloth, i)->tear_stretch;
+    if (stretch > 0.0f && stretch <= 1.0f) {
+        const ScenePath path = path_to_key(&parent, "tear_stretch");
+        scene_report(reader, &path, SCENE_AT_VALUE, "found %g, expected more than 1, or 0 for cloth that never tears",
+                     (double)stretch);
     }
 }

@@ -3,6 +3,7 @@
 #ifndef MOTE_SCENE_EMITTERS_H
 #define MOTE_SCENE_EMITTERS_H
 
+#include "mote_diffuse.h"
 #include "scene/scene.h"
 
 // All that a nozzle remembers from step to step.
@@ -21,6 +22,7 @@ typedef struct Emission {
     uint32_t before; // steps of the frame's that come first
     uint32_t emitter;
     MoteParticles particles; // with arrays of its own
+    MoteDiffuse smoke;       // of gas; its arrays begin at positions
 } Emission;
 
 // One emitter between two times: at `now`, the layers that left after `before`. The jet's
@@ -33,7 +35,7 @@ typedef struct EmitterSpan {
     double time_before, time_now; // s
 } EmitterSpan;
 
-// Particles for `world`, if any: then the caller frees their arrays.
-MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, const MoteWorld *world, MoteParticles *out);
+// Particles for `world`, if any, and smoke: then the caller frees their arrays.
+MoteResult emitter_emit(const EmitterSpan *span, EmitterState *state, const MoteWorld *world, Emission *out);
 
 #endif

@@ -69,7 +69,8 @@ MoteResult scene_build_foam(SceneStart *start)
     if (foam->amount <= 0.0f) {
         return MOTE_OK;
     }
-    const MoteFoam own = foam_of(foam);
+    MoteFoam own = foam_of(foam);
+    own.capacity = scene_diffuse_capacity(&start->scene->values);
     const MoteResult result = mote_world_set_foam(start->world, &own);
     return result == MOTE_OK ? MOTE_OK : mote_fail(result, "%s: foam: %s", start->scene->path, mote_error_message());
 }

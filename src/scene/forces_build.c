@@ -10,6 +10,7 @@ static void set_targets(const SceneValues *values, const SceneForce *force, Mote
                                      [SCENE_AFFECTS_GRAINS] = UINT32_C(1) << MOTE_KIND_GRAIN,
                                      [SCENE_AFFECTS_BODIES] = UINT32_C(1) << MOTE_KIND_BODY,
                                      [SCENE_AFFECTS_CLOTH] = UINT32_C(1) << MOTE_KIND_CLOTH,
+                                     [SCENE_AFFECTS_GAS] = UINT32_C(1) << MOTE_KIND_GAS,
                                      [SCENE_AFFECTS_COLLIDERS] = UINT32_C(1) << 31}; // no particle's kind
     field->filter.kinds = kinds[force->affects];
     field->filter.materials = scene_material_bits(values, force->materials);

@@ -164,24 +164,12 @@ int scene_choice_index(const SceneKey *key, const char *word)
     return -1;
 }
 
-// The table's own text is taken as right: a mistake in it is a programmer's error.
-static void store_default(const SceneKey *key, void *element)
+void scene_key_numbers(const SceneKey *key, const char *text, double numbers[3])
 {
     // jansson rather than strtod, which reads "0.5" as 0 where the locale has a decimal comma.
-    json_t *value = json_loads(key->standard, JSON_DECODE_ANY, NULL);
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     MOTE_ASSERT(value != NULL);
-    if (key->type == SCENE_STRING || key->type == SCENE_PATH || key->type == SCENE_MESH) {
-        MOTE_ASSERT(key->type == SCENE_STRING || json_string_length(value) == 0);
-        scene_key_store_string(key, element, key->type == SCENE_STRING ? json_string_value(value) : "");
-        json_decref(value);
-        return;
-    }
-    if (key->type == SCENE_MESHES || key->type == SCENE_POINTS) { // the element was cleared: none
-        MOTE_ASSERT(json_is_array(value) && json_array_size(value) == 0);
-        json_decref(value);
-        return;
-    }
-    double numbers[3] = {0, 0, 0};
+    numbers[0] = numbers[1] = numbers[2] = 0.0;
     if (key->type == SCENE_CHOICE) {
         const int choice = scene_choice_index(key, json_string_value(value));
         MOTE_ASSERT(choice >= 0);
@@ -197,8 +185,28 @@ static void store_default(const SceneKey *key, void *element)
         MOTE_ASSERT(json_is_number(value));
         numbers[0] = json_number_value(value);
     }
-    scene_key_store(key, element, numbers);
     json_decref(value);
+}
+
+static void store_default(const SceneKey *key, void *element)
+{
+    json_t *value = json_loads(key->standard, JSON_DECODE_ANY, NULL);
+    MOTE_ASSERT(value != NULL);
+    if (key->type == SCENE_STRING || key->type == SCENE_PATH || key->type == SCENE_MESH) {
+        MOTE_ASSERT(key->type == SCENE_STRING || json_string_length(value) == 0);
+        scene_key_store_string(key, element, key->type == SCENE_STRING ? json_string_value(value) : "");
+        json_decref(value);
+        return;
+    }
+    if (key->type == SCENE_MESHES || key->type == SCENE_POINTS) { // the element was cleared: none
+        MOTE_ASSERT(json_is_array(value) && json_array_size(value) == 0);
+        json_decref(value);
+        return;
+    }
+    json_decref(value);
+    double numbers[3];
+    scene_key_numbers(key, key->standard, numbers);
+    scene_key_store(key, element, numbers);
 }
 
 void scene_defaults(SceneSection section, void *element)

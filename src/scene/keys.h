@@ -36,6 +36,10 @@ bool scene_choice_next(const char **choices, char word[SCENE_NAME_SIZE]);
 // The number of the choice, or -1.
 int scene_choice_index(const SceneKey *key, const char *word);
 
+// The numbers that a table's own JSON text stands for, for a key that scene_key_store takes. A mistake in it is a
+// programmer's error.
+void scene_key_numbers(const SceneKey *key, const char *text, double numbers[3]);
+
 // Fills an element (element_size bytes) with the table's defaults; required keys are zero.
 void scene_defaults(SceneSection section, void *element);
 

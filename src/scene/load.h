@@ -67,8 +67,6 @@ void scene_overrides_free(SceneReader *reader);
 
 // Puts what the scene's look says into the JSON where the scene says nothing.
 void scene_apply_look(SceneReader *reader);
-// The name and meaning of a look; false beyond the last one.
-bool scene_look(uint32_t number, const char **name, const char **meaning);
 
 // ---- Names of the version before (load_former.c) ----
 

@@ -2,6 +2,7 @@
 // load_look.c - looks with a name (looks.def). What a look says is put into the JSON where the scene says nothing,
 // before it is read: so a scene's own keys, and overrides, have the last word.
 #include "scene/load.h"
+#include "scene/looks.h"
 
 #include "base/nearest.h"
 #include <stdio.h>
@@ -29,6 +30,49 @@ bool scene_look(uint32_t number, const char **name, const char **meaning)
         }
     }
     return false;
+}
+
+static const SceneKey *key_of(const LookRow *row)
+{
+    for (uint32_t s = 0; s < SCENE_SECTION_COUNT; s++) {
+        if (strcmp(scene_sections[s].json_key, row->section) == 0) {
+            return scene_key_find((SceneSection)s, row->key);
+        }
+    }
+    return NULL;
+}
+
+static bool is_first_of_key(uint32_t row)
+{
+    for (uint32_t i = 0; i < row; i++) {
+        if (rows[i].look == NULL && strcmp(rows[i].section, rows[row].section) == 0 &&
+            strcmp(rows[i].key, rows[row].key) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool scene_look_value(uint32_t look, uint32_t number, const SceneKey **key, double numbers[3])
+{
+    uint32_t first = 0, found = 0;
+    while (first < ROWS && (rows[first].look != NULL || !is_first_of_key(first) || found++ != number)) {
+        first++;
+    }
+    if (first == ROWS) {
+        return false;
+    }
+    *key = key_of(&rows[first]);
+    MOTE_ASSERT(*key != NULL);
+    const char *value = (*key)->standard;
+    for (uint32_t i = 0, inside = 0; i < ROWS; i++) {
+        inside += rows[i].look != NULL ? 1 : 0;
+        if (rows[i].look == NULL && inside == look + 1 && key_of(&rows[i]) == *key) {
+            value = rows[i].value;
+        }
+    }
+    scene_key_numbers(*key, value, numbers);
+    return true;
 }
 
 static void report_unknown_look(SceneReader *reader, const json_t *value)

@@ -17,11 +17,12 @@ static bool is_of_liquid(const SceneValues *values, const SceneMaterial *materia
 {
     bool found = false;
     for (uint32_t i = 0; i < SCENE_COUNT(values, fluid); i++) {
-        found = found || scene_material(values, SCENE_AT(values, fluid, i)->material) == material;
+        const SceneFluid *fluid = SCENE_AT(values, fluid, i);
+        found = found || (fluid->kind == SCENE_FLUID_LIQUID && scene_material(values, fluid->material) == material);
     }
     for (uint32_t i = 0; i < SCENE_COUNT(values, emitter); i++) {
         const SceneEmitter *emitter = SCENE_AT(values, emitter, i);
-        found = found || (emitter->kind != SCENE_EMITS_GRAINS && scene_material(values, emitter->material) == material);
+        found = found || (emitter->kind == SCENE_EMITS_LIQUID && scene_material(values, emitter->material) == material);
     }
     return found;
 }
@@ -263,6 +264,7 @@ MoteRenderScene mote_default_render_scene(void)
     scene_defaults(SCENE_SECTION_liquid, &scene.liquid);
     scene_defaults(SCENE_SECTION_sky, &scene.sky);
     scene_defaults(SCENE_SECTION_ground, &scene.ground);
+    scene_defaults(SCENE_SECTION_smoke, &scene.smoke);
     scene_defaults(SCENE_SECTION_picture, &scene.picture);
     SceneFoam foam;
     scene_defaults(SCENE_SECTION_foam, &foam);
@@ -373,6 +375,7 @@ MoteResult mote_simulation_render_scene(MoteSimulation *simulation, const char *
         .liquid = *SCENE_AT(values, liquid, 0),
         .sky = *SCENE_AT(values, sky, 0),
         .ground = *SCENE_AT(values, ground, 0),
+        .smoke = *SCENE_AT(values, smoke, 0),
         .foam = foam_look(SCENE_AT(values, foam, 0), SCENE_AT(values, solver, 0)->frame_rate),
         .picture = *SCENE_AT(values, picture, 0),
         .materials = look->materials,

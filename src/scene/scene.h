@@ -49,6 +49,7 @@ typedef struct SceneCamera {
 
 // What CHOICE keys say, where it is not an enum of the public headers.
 typedef enum SceneFluidShape { SCENE_FLUID_BLOCK, SCENE_FLUID_SPHERE } SceneFluidShape;
+typedef enum SceneFluidKind { SCENE_FLUID_LIQUID, SCENE_FLUID_GAS } SceneFluidKind;
 typedef enum SceneAnchor { SCENE_ANCHOR_CENTRE, SCENE_ANCHOR_BASE, SCENE_ANCHOR_ORIGIN } SceneAnchor;
 typedef enum SceneSpringLook { SCENE_SPRING_AUTO, SCENE_SPRING_ROPE, SCENE_SPRING_PARTICLES } SceneSpringLook;
 typedef enum SceneBodyLook { SCENE_BODY_MESH, SCENE_BODY_PARTICLES, SCENE_BODY_HIDDEN } SceneBodyLook;
@@ -63,14 +64,15 @@ typedef enum SceneSequenceEnd { SCENE_SEQUENCE_HOLDS, SCENE_SEQUENCE_LOOPS } Sce
 typedef enum SceneUv { SCENE_UV_MESH, SCENE_UV_ABOVE } SceneUv;
 typedef enum SceneRodLook { SCENE_ROD_TUBE, SCENE_ROD_PARTICLES } SceneRodLook;
 typedef enum SceneEmitterShape { SCENE_EMITTER_DISC, SCENE_EMITTER_BOX } SceneEmitterShape;
-typedef enum SceneEmitterKind { SCENE_EMITS_LIQUID, SCENE_EMITS_GRAINS } SceneEmitterKind;
+typedef enum SceneEmitterKind { SCENE_EMITS_LIQUID, SCENE_EMITS_GRAINS, SCENE_EMITS_GAS } SceneEmitterKind;
 typedef enum SceneAffects {
     SCENE_AFFECTS_EVERYTHING,
     SCENE_AFFECTS_LIQUID,
     SCENE_AFFECTS_GRAINS,
     SCENE_AFFECTS_BODIES,
     SCENE_AFFECTS_COLLIDERS,
-    SCENE_AFFECTS_CLOTH
+    SCENE_AFFECTS_CLOTH,
+    SCENE_AFFECTS_GAS
 } SceneAffects;
 
 typedef enum SceneSection {

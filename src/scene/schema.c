@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "scene/build.h"
 #include "scene/keys.h"
-#include "scene/load.h"
+#include "scene/looks.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -164,6 +164,9 @@ static MoteResult set_air_of_step(MoteSimulation *simulation, uint64_t step)
                          .wind = air->wind,
                          .gust = air->gust,
                          .eddy_size = air->eddy_size,
+                         .vortex = air->vortex,
+                         .vortex_centre = air->vortex_centre,
+                         .vortex_radius = air->vortex_radius,
                          .time = simulation_time_of_step(simulation, step)};
     return mote_world_set_air(simulation->world, &now);
 }
@@ -176,7 +179,8 @@ static MoteResult set_air(MoteSimulation *simulation)
 static bool has_gusts(const MoteSimulation *simulation)
 {
     const SceneAir *air = SCENE_AT(&simulation->from, air, 0);
-    return SCENE_COUNT(&simulation->scene->values, cloth) > 0 && air->gust > 0.0f;
+    const SceneValues *values = &simulation->scene->values;
+    return (SCENE_COUNT(values, cloth) > 0 || scene_has_gas(values)) && air->gust > 0.0f;
 }
 
 // ---- Making and unmaking ----
@@ -289,6 +293,7 @@ static void drop_emissions(MoteSimulation *simulation)
     for (uint32_t i = 0; i < simulation->emission_count; i++) {
         free((void *)simulation->emissions[i].particles.positions);
         free((void *)simulation->emissions[i].particles.velocities);
+        free(simulation->emissions[i].smoke.positions);
     }
     simulation->emission_count = 0;
 }
@@ -343,8 +348,7 @@ static MoteResult emit(MoteSimulation *simulation, uint32_t before)
         }
         Emission *emission = &simulation->emissions[simulation->emission_count];
         *emission = (Emission){.before = before, .emitter = i};
-        const MoteResult result =
-            emitter_emit(&span, &simulation->emitters[i], simulation->world, &emission->particles);
+        const MoteResult result = emitter_emit(&span, &simulation->emitters[i], simulation->world, emission);
         if (result != MOTE_OK) {
             return result;
         }
@@ -357,15 +361,31 @@ static MoteResult add_emissions(MoteSimulation *simulation, uint32_t before)
 {
     for (uint32_t i = 0; i < simulation->emission_count; i++) {
         const Emission *emission = &simulation->emissions[i];
-        const MoteResult result = emission->before == before
-                                      ? mote_world_add_particles(simulation->world, &emission->particles, NULL)
-                                      : MOTE_OK;
+        MoteResult result = emission->before == before
+                                ? mote_world_add_particles(simulation->world, &emission->particles, NULL)
+                                : MOTE_OK;
+        if (result == MOTE_OK && emission->before == before && emission->smoke.count > 0) {
+            result = mote_world_emit_diffuse(simulation->world, &emission->smoke);
+        }
         if (result != MOTE_OK) {
             return mote_fail(result, "%s: emitters[%u]: %s", simulation->scene->path, emission->emitter,
                              mote_error_message());
         }
     }
     return MOTE_OK;
+}
+
+// Makes room for the smoke that leaves in a step.
+static MoteResult expect_smoke(MoteSimulation *simulation)
+{
+    uint32_t most = 0, sum = 0;
+    for (uint32_t i = 0; i < simulation->emission_count; i++) {
+        const Emission *emission = &simulation->emissions[i];
+        sum = i > 0 && emission->before == emission[-1].before ? sum : 0;
+        sum += emission->smoke.count;
+        most = sum > most ? sum : most;
+    }
+    return most > 0 ? world_reserve_emission(simulation->world, most) : MOTE_OK;
 }
 
 // What leaves in `count` steps. Where the world has no room for all of that, it is what leaves in the next one.
@@ -391,9 +411,10 @@ static MoteResult emit_ahead(MoteSimulation *simulation, uint32_t *count)
         memcpy(simulation->emitters, simulation->emitters_before, bytes);
         drop_emissions(simulation);
         evaluate(simulation, simulation->steps);
-        return emit(simulation, 0);
+        const MoteResult result = emit(simulation, 0);
+        return result == MOTE_OK ? expect_smoke(simulation) : result;
     }
-    return MOTE_OK;
+    return expect_smoke(simulation);
 }
 
 // What keyframes say of the world's surroundings in a step, and what nozzles bring. It depends on nothing but the step.

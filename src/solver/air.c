@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// air.c - the air that cloth moves in (kernels/cloth/aerodynamics.h).
+// air.c - the air that cloth moves in (kernels/cloth/aerodynamics.h), and that gas is in (kernels/gas/gas.h).
 #include "mote_forces.h"
 #include "solver/world.h"
 
@@ -14,11 +14,18 @@ MoteAir mote_default_air(void)
 
 MoteResult mote_world_set_air(MoteWorld *world, const MoteAir *air)
 {
-    const float numbers[] = {air->density, air->wind.x, air->wind.y, air->wind.z, air->gust, air->eddy_size};
+    const float numbers[] = {air->density,      air->wind.x,          air->wind.y,          air->wind.z,
+                             air->gust,         air->eddy_size,       air->vortex.x,        air->vortex.y,
+                             air->vortex.z,     air->vortex_centre.x, air->vortex_centre.y, air->vortex_centre.z,
+                             air->vortex_radius};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!isfinite(numbers[i])) {
             return mote_fail(MOTE_ERROR_INPUT, "the air has a number that is not finite");
         }
+    }
+    if (air->vortex_radius < 0.0f) {
+        return mote_fail(MOTE_ERROR_INPUT, "the air has a vortex of radius %g m, expected a number not below 0",
+                         (double)air->vortex_radius);
     }
     if (air->density < 0.0f || air->gust < 0.0f || !(air->eddy_size > 0.0f) || !isfinite(air->time)) {
         return mote_fail(
@@ -47,6 +54,10 @@ void world_set_air_parameters(MoteWorld *world)
         v3((float)(carried * air->wind.x), (float)(carried * air->wind.y), (float)(carried * air->wind.z));
     view->air_gust = air->gust;
     view->air_eddy = air->eddy_size;
+    view->air_vortex = v3(air->vortex.x, air->vortex.y, air->vortex.z);
+    view->air_vortex_centre = v3(air->vortex_centre.x, air->vortex_centre.y, air->vortex_centre.z);
+    const float radius = air->vortex_radius, turns = v3_dot(view->air_vortex, view->air_vortex);
+    view->air_vortex_size = radius > 0.0f && turns > 0.0f ? 1.0f / (radius * radius) : 0.0f;
     view->air_phase = (float)(air->time * (double)air->gust / (double)air->eddy_size);
 }
 

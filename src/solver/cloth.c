@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "solver/cloth_parts.h"
+#include "solver/cloth_tearing.h"
 #include "solver/cloth_tethers.h"
 #include "solver/cloth_topology.h"
 #include "solver/particle_copy.h"
@@ -21,7 +22,8 @@ MoteCloth mote_default_cloth(void)
                        .lift = 0.6f,
                        .pressure = 1.0f,
                        .atmosphere = 101325.0f,
-                       .crease_creep = 100.0f};
+                       .crease_creep = 100.0f,
+                       .tear_splits = 64};
 }
 
 uint32_t mote_world_cloth_count(const MoteWorld *world)
@@ -36,7 +38,51 @@ MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index, MoteClo
                          world->view.cloth_count);
     }
     *out = world->cloths[index].info;
-    return MOTE_OK;
+    if (out->split_room > 0) {
+        uint counts[TEAR_COUNT_WORDS];
+        world->backend->functions->download(world->backend, counts,
+                                            world->view.tear_counts + TEAR_COUNT_WORDS * (size_t)index, sizeof counts);
+        out->splits = counts[TEAR_USED];
+        out->splits_refused = counts[TEAR_REFUSED];
+        out->vertices += out->splits;
+    }
+    return world_check_backend(world);
+}
+
+MoteResult mote_world_read_cloth(MoteWorld *world, uint32_t index, MoteParticleHandle *vertices, uint32_t *triangles)
+{
+    MoteClothInfo info;
+    const MoteResult result = mote_world_cloth_info(world, index, &info);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    const WorldCloth *cloth = &world->cloths[index];
+    const BackendFunctions *functions = world->backend->functions;
+    if (vertices != NULL) {
+        functions->download(world->backend, vertices, world->view.cloth_handles + cloth->first_vertex,
+                            info.vertices * sizeof *vertices);
+        for (uint32_t v = 0; v < info.vertices; v++) {
+            vertices[v].value += 1; // a public handle
+        }
+    }
+    const size_t corners = triangles != NULL ? 3 * (size_t)info.triangles : 0;
+    if (corners > 0) {
+        functions->download(world->backend, triangles, world->view.cloth_corners + 3 * (size_t)cloth->first_triangle,
+                            corners * sizeof *triangles);
+    }
+    for (size_t c = 0; c < corners; c++) {
+        triangles[c] = triangles[c] != NONE ? triangles[c] - cloth->first_vertex : MOTE_NONE;
+    }
+    return world_check_backend(world);
+}
+
+void world_free_cloths(MoteWorld *world)
+{
+    for (uint32_t c = 0; world->cloths != NULL && c < world->view.cloth_count; c++) {
+        free(world->cloths[c].seams);
+        free(world->cloths[c].seam_handles);
+    }
+    free(world->cloths);
 }
 
 // ---- Areas -------------------------------------------------------------------------------------------------
@@ -92,6 +138,11 @@ typedef struct NewCloth {
     MoteClothInfo info;
     WorldCloth record; // its pressure
     ClothHinges hinges;
+    uint32_t room, rows;         // copies of vertices there is room for; all its rows
+    ClothSeams seams;            // of a cloth that tears,
+    uint32_t *anchors;           // as link_anchors has them, SEAM_CORNERS a spring,
+    uint32_t *ends;              // handles as kernels have them, 2 a spring,
+    uint32_t seam_count, nobody; // springs; a handle that is nobody's
 } NewCloth;
 
 static void new_cloth_free(NewCloth *new)
@@ -103,6 +154,9 @@ static void new_cloth_free(NewCloth *new)
     free(new->pins);
     free(new->lengths);
     free(new->springs);
+    free(new->anchors);
+    free(new->ends);
+    cloth_seams_free(&new->seams);
     cloth_topology_free(&new->topology);
     cloth_links_free(&new->links);
     cloth_hinges_free(&new->hinges);
@@ -130,6 +184,10 @@ static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
     if (cloth->tethers > 2) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has %u tethers a vertex, expected at most 2", cloth->tethers);
     }
+    const MoteResult tearing = cloth_check_tearing(cloth);
+    if (tearing != MOTE_OK) {
+        return tearing;
+    }
     if (!isfinite(cloth->damping) || cloth->damping < 0.0f) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has a damping of %g N s/m, expected a number not below 0",
                          (double)cloth->damping);
@@ -142,7 +200,7 @@ static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
         return mote_fail(MOTE_ERROR_INPUT, "the cloth is a grid of %u columns and %u rows, but has %u vertices",
                          cloth->columns, cloth->rows, cloth->vertex_count);
     }
-    if ((uint64_t)world->view.cloth_vertex_count + cloth->vertex_count > UINT32_MAX / 8 ||
+    if ((uint64_t)world->view.cloth_vertex_count + cloth->vertex_count + cloth_tear_room(cloth) > UINT32_MAX / 8 ||
         (uint64_t)world->view.cloth_triangle_count + cloth->triangle_count > UINT32_MAX / 8) {
         return mote_fail(MOTE_ERROR_INPUT, "cloth of more than 2^29 vertices or triangles");
     }
@@ -235,15 +293,17 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     if (result != MOTE_OK) {
         return result;
     }
+    new->room = cloth_tear_room(cloth);
+    new->rows = cloth->vertex_count + new->room;
     const size_t vertices = cloth->vertex_count, handles = world->view.handle_count;
     bool *taken = calloc(handles + 1, sizeof *taken);
     uint32_t *slots = malloc(handles * sizeof *slots + 1);
-    new->handles = malloc(vertices * sizeof *new->handles);
+    new->handles = malloc((size_t) new->rows * sizeof *new->handles);
     new->rest = malloc(vertices * sizeof *new->rest);
     new->masses = malloc(vertices * sizeof *new->masses);
     new->pinned = calloc(vertices, sizeof *new->pinned);
-    new->pins = malloc(2 * vertices * sizeof *new->pins);
-    new->lengths = malloc(2 * vertices * sizeof *new->lengths);
+    new->pins = malloc(2 * (size_t) new->rows * sizeof *new->pins);
+    new->lengths = calloc(2 * (size_t) new->rows, sizeof *new->lengths);
     if (taken == NULL || slots == NULL || new->handles == NULL || new->rest == NULL || new->masses == NULL ||
         new->pinned == NULL || new->pins == NULL || new->lengths == NULL) {
         result = mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth of %u vertices", cloth->vertex_count);
@@ -258,6 +318,7 @@ static MoteResult new_cloth_make(MoteWorld *world, const MoteCloth *cloth, NewCl
     result = result == MOTE_OK ? cloth_hinges_make(world, cloth, &new->topology, new->rest, &new->hinges) : result;
     const ClothTethers tethers = {new->pinned, new->rest, cloth->vertex_count, cloth->tethers, new->pins, new->lengths};
     result = result == MOTE_OK ? cloth_tethers_make(&new->links, &tethers, &new->info.tethers) : result;
+    result = result == MOTE_OK ? cloth_seams_make(cloth, &new->topology, &new->links, &new->seams) : result;
     free(taken);
     free(slots);
     return result;
@@ -271,8 +332,24 @@ static float distance_between(MoteVec3 a, MoteVec3 b)
     return (float)sqrt(x * x + y * y + z * z);
 }
 
+// Springs of cloth that tears are attached to corners of the triangles that the world has.
+static void attach_spring(NewCloth *new, const uint32_t *seam, uint32_t at, uint32_t first_corner)
+{
+    if (new->cloth->tear_stretch <= 0.0f) {
+        return;
+    }
+    for (uint32_t k = 0; k < SEAM_CORNERS; k++) {
+        new->anchors[SEAM_CORNERS * (size_t)at + k] = seam[k] != MOTE_NONE ? seam[k] + first_corner : MOTE_NONE;
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        new->ends[2 * (size_t)at + k] = new->springs[at].ends[k].value - 1; // a public handle is one more
+    }
+    new->seam_count = at + 1;
+}
+
 // Springs for `count` links from `first` on; none where the compliance is infinite. Returns how many.
-static uint32_t make_springs(NewCloth *new, uint32_t first, uint32_t count, float compliance, uint32_t at)
+static uint32_t make_springs(NewCloth *new, uint32_t first, uint32_t count, float compliance, uint32_t at,
+                             uint32_t first_corner)
 {
     if (isinf(compliance)) {
         return 0;
@@ -285,16 +362,39 @@ static uint32_t make_springs(NewCloth *new, uint32_t first, uint32_t count, floa
             .stiffness = compliance > 0.0f ? 1.0f / compliance : INFINITY,
             .damping = compliance > 0.0f ? new->cloth->damping : 0.0f,
         };
+        attach_spring(new, new->seams.links + SEAM_CORNERS *(size_t)(first + i), at + i, first_corner);
     }
     return count;
+}
+
+// Of cloth that tears: springs for the second sides of edges, like those of the first.
+static uint32_t make_twins(NewCloth *new, uint32_t at, uint32_t first_corner)
+{
+    const MoteClothInfo *info = &new->info;
+    const uint32_t stretch = new->links.stretch;
+    const uint32_t before = at;
+    for (uint32_t t = 0; t < new->seams.twin_count; t++) {
+        const uint32_t link = new->seams.twinned[t];
+        const bool against_shear = link >= stretch;
+        if ((against_shear ? info->shear_springs : info->stretch_springs) > 0) { // or their compliance is infinite
+            const uint32_t like = against_shear ? info->stretch_springs + link - stretch : link;
+            new->springs[at] = new->springs[like];
+            attach_spring(new, new->seams.twins + SEAM_CORNERS *(size_t)t, at++, first_corner);
+        }
+    }
+    return at - before;
 }
 
 static MoteResult list_springs(MoteWorld *world, NewCloth *new)
 {
     const ClothLinks *links = &new->links;
     const MoteCloth *cloth = new->cloth;
-    new->springs = malloc(((size_t)links->stretch + links->shear + links->bend) * sizeof *new->springs + 1);
-    if (new->springs == NULL) {
+    const size_t most = (size_t)links->stretch + links->shear + links->bend + new->seams.twin_count;
+    const size_t seams = cloth->tear_stretch > 0.0f ? most : 0;
+    new->springs = malloc(most * sizeof *new->springs + 1);
+    new->anchors = malloc(SEAM_CORNERS * seams * sizeof *new->anchors + 1);
+    new->ends = malloc(2 * seams * sizeof *new->ends + 1);
+    if (new->springs == NULL || new->anchors == NULL || new->ends == NULL) {
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the links of a cloth");
     }
     MoteClothInfo *info = &new->info;
@@ -302,12 +402,16 @@ static MoteResult list_springs(MoteWorld *world, NewCloth *new)
                             .vertices = cloth->vertex_count,
                             .triangles = cloth->triangle_count,
                             .edges = new->topology.edge_count,
+                            .split_room = new->room,
                             .first_spring = world->view.link_count};
-    info->stretch_springs = make_springs(new, 0, links->stretch, cloth->stretch_compliance, 0);
-    info->shear_springs =
-        make_springs(new, links->stretch, links->shear, cloth->shear_compliance, info->stretch_springs);
-    info->bend_springs = make_springs(new, links->stretch + links->shear, links->bend, cloth->bend_compliance,
-                                      info->stretch_springs + info->shear_springs);
+    const uint32_t corner = 3 * world->view.cloth_triangle_count;
+    info->stretch_springs = make_springs(new, 0, links->stretch, cloth->stretch_compliance, 0, corner);
+    uint32_t made = info->stretch_springs;
+    made += info->shear_springs =
+        make_springs(new, links->stretch, links->shear, cloth->shear_compliance, made, corner);
+    made += info->bend_springs =
+        make_springs(new, links->stretch + links->shear, links->bend, cloth->bend_compliance, made, corner);
+    info->seam_springs = make_twins(new, made, corner);
     return MOTE_OK;
 }
 
@@ -321,14 +425,17 @@ static MoteResult add_tethers(MoteWorld *world, const NewCloth *new)
     if (new->info.tethers == 0 && !had) {
         return MOTE_OK;
     }
-    const uint64_t before = 2 * (uint64_t)view->cloth_vertex_count, added = 2 * (uint64_t) new->cloth->vertex_count;
+    if (new->cloth->tear_stretch > 0.0f) {
+        cloth_drop_loose_tethers(new->cloth, new->pinned, new->pins, new->lengths);
+    }
+    const uint64_t before = 2 * (uint64_t)view->cloth_vertex_count, added = 2 * (uint64_t) new->rows;
     uint32_t *handles = malloc((before + added) * sizeof *handles);
     MoteResult result = handles != NULL ? world_reserve(world, CAPACITY_TETHERS, before + added, had ? before : 0)
                                         : mote_fail(MOTE_ERROR_MEMORY, "no memory for the tethers of a cloth");
     if (result == MOTE_OK) {
         Backend *backend = world->backend;
         memset(handles, 0xff, (before + added) * sizeof *handles);
-        for (uint64_t t = 0; t < added; t++) {
+        for (uint64_t t = 0; t < 2 * (uint64_t) new->cloth->vertex_count; t++) {
             handles[before + t] = new->pins[t] != MOTE_NONE ? new->handles[new->pins[t]] : NONE;
         }
         const uint64_t first = had ? before : 0;
@@ -345,7 +452,7 @@ static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
 {
     const SolverData *view = &world->view;
     const uint64_t vertices = view->cloth_vertex_count, triangles = view->cloth_triangle_count;
-    const uint64_t v = vertices + new->cloth->vertex_count, t = triangles + new->cloth->triangle_count;
+    const uint64_t v = vertices + new->rows, t = triangles + new->cloth->triangle_count;
     MoteResult result = world_reserve(world, CAPACITY_CLOTH_VERTICES, v, vertices);
     const uint64_t cloths = view->cloth_count;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_CLOTHS, cloths + 1, cloths) : result;
@@ -359,7 +466,7 @@ static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
 static MoteResult reserve_slots(MoteWorld *world, const NewCloth *new)
 {
     const uint32_t before = world->view.cloth_vertex_count;
-    world->view.cloth_vertex_count = before + new->cloth->vertex_count;
+    world->view.cloth_vertex_count = before + new->rows;
     const MoteResult result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]);
     world->view.cloth_vertex_count = before;
     return result;
@@ -403,12 +510,13 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per
     uint32_t *rows = shifted(cloth->triangles, corners, vertex);
     uint32_t *fans = shifted(new->topology.fans, corners, 3 * triangle);
     uint32_t *starts = shifted(new->topology.fan_starts, (size_t)cloth->vertex_count + 1, 3 * triangle);
+    uint32_t *spare_starts = malloc(new->room * sizeof *spare_starts + 1); // empty rows for copies
     uint32_t *owners = malloc(triangles * sizeof *owners);
     float *uvs = calloc(6 * triangles, sizeof *uvs);
-    uint32_t *of_vertices = malloc(cloth->vertex_count * sizeof *of_vertices);
-    vec4 *rests = malloc(cloth->vertex_count * sizeof *rests);
-    const bool complete = rows != NULL && fans != NULL && starts != NULL && owners != NULL && uvs != NULL &&
-                          of_vertices != NULL && rests != NULL;
+    uint32_t *of_vertices = malloc(new->rows * sizeof *of_vertices);
+    vec4 *rests = calloc(new->rows, sizeof *rests);
+    const bool complete = rows != NULL && fans != NULL && starts != NULL && spare_starts != NULL && owners != NULL &&
+                          uvs != NULL && of_vertices != NULL && rests != NULL;
     if (complete) {
         Backend *backend = world->backend;
         void (*const upload)(Backend *, void *, const void *, size_t) = backend->functions->upload;
@@ -418,29 +526,89 @@ static MoteResult upload_tables(MoteWorld *world, const NewCloth *new, float per
         if (cloth->uvs != NULL) {
             memcpy(uvs, cloth->uvs, 6 * triangles * sizeof *uvs);
         }
-        for (size_t v = 0; v < cloth->vertex_count; v++) {
+        for (size_t v = 0; v < new->rows; v++) {
             of_vertices[v] = view->cloth_count;
+        }
+        for (size_t v = 0; v < new->room; v++) {
+            spare_starts[v] = 3 * triangle + (uint32_t)corners;
+        }
+        for (size_t v = 0; v < cloth->vertex_count; v++) {
             rests[v] = v4(new->rest[v].x, new->rest[v].y, new->rest[v].z, 0.0f);
         }
-        upload(backend, view->cloth_of_vertices + vertex, of_vertices, cloth->vertex_count * sizeof *of_vertices);
-        upload(backend, view->cloth_rests + vertex, rests, cloth->vertex_count * sizeof *rests);
+        upload(backend, view->cloth_of_vertices + vertex, of_vertices, new->rows * sizeof *of_vertices);
+        upload(backend, view->cloth_rests + vertex, rests, new->rows * sizeof *rests);
         const vec4 law = v4(cloth->drag, cloth->lift, per_area, cloth->thickness);
         upload(backend, view->cloth_laws + view->cloth_count, &law, sizeof law);
-        upload(backend, view->cloth_handles + vertex, new->handles, cloth->vertex_count * sizeof *new->handles);
+        upload(backend, view->cloth_handles + vertex, new->handles, new->rows * sizeof *new->handles);
         upload(backend, view->cloth_corners + 3 * (size_t)triangle, rows, corners * sizeof *rows);
         upload(backend, view->cloth_fans + 3 * (size_t)triangle, fans, corners * sizeof *fans);
         upload(backend, view->cloth_fan_starts + vertex, starts, ((size_t)cloth->vertex_count + 1) * sizeof *starts);
+        upload(backend, view->cloth_fan_starts + vertex + cloth->vertex_count + 1, spare_starts,
+               new->room * sizeof *spare_starts);
         upload(backend, view->cloth_of_triangles + triangle, owners, triangles * sizeof *owners);
         upload(backend, view->cloth_uvs + 6 * (size_t)triangle, uvs, 6 * triangles * sizeof *uvs);
     }
     free(rows);
     free(fans);
     free(starts);
+    free(spare_starts);
     free(owners);
     free(uvs);
     free(of_vertices);
     free(rests);
     return complete ? world_check_backend(world) : mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
+}
+
+// Handles for copies of vertices, and one that is nobody's; and tables, also where only a cloth before tears.
+static MoteResult add_tearing(MoteWorld *world, NewCloth *new, uint32_t springs)
+{
+    const bool tears = new->cloth->tear_stretch > 0.0f, first = world->view.tears == 0u;
+    const TearTables tables = {.cloth = new->cloth, .room = new->room, .first = first};
+    uint32_t spare = 0;
+    if (!tears && first) {
+        return MOTE_OK;
+    }
+    MoteResult result = world_make_spare_handles(world, new->room + (first ? 1 : 0), &spare);
+    for (uint32_t k = 0; k < new->room &&result == MOTE_OK; k++) {
+        new->handles[new->cloth->vertex_count + k] = spare + k;
+    }
+    new->nobody = first ? spare + new->room : world->view.tear_nobody;
+    result = result == MOTE_OK ? world_reserve_tearing(world, &tables, world->view.link_count + springs) : result;
+    return result == MOTE_OK ? world_fill_tearing(world, &tables) : result;
+}
+
+// The cloth is in all tables: from now on they have it.
+static MoteResult count_cloth(MoteWorld *world, NewCloth *new, float gap)
+{
+    SolverData *view = &world->view;
+    const bool tears = new->cloth->tear_stretch > 0.0f;
+    world->cloths[view->cloth_count] = (WorldCloth){
+        .info = new->info,
+        .first_vertex = view->cloth_vertex_count,
+        .first_triangle = view->cloth_triangle_count,
+        .thickness = new->cloth->thickness,
+        .rest_gap = tears ? 0.0f : gap, // copies of a vertex are at one place at rest
+        .pressure_input = new->record.pressure_input,
+        .seam_count = new->seam_count,
+        .seams = new->anchors,
+        .seam_handles = new->ends,
+    };
+    memcpy(world->cloths[view->cloth_count].pressure_law, new->record.pressure_law, sizeof new->record.pressure_law);
+    new->anchors = new->ends = NULL;
+    view->cloth_count++;
+    view->cloth_vertex_count += new->rows;
+    view->cloth_triangle_count += new->cloth->triangle_count;
+    view->cloth_corner_count = 3 * view->cloth_triangle_count;
+    cloth_hinges_add(world, &new->hinges);
+    cloth_pressure_add(world);
+    if (tears) {
+        const float lightest = cloth_torn_inverse_mass(new->cloth, &new->topology, new->rest, new->masses);
+        world->torn_inverse_mass = fmaxf(world->torn_inverse_mass, lightest);
+        world_tally_mass(&world->tally, lightest, MOTE_PHASE(MOTE_KIND_CLOTH, 0));
+        view->tears = 1;
+        view->tear_nobody = new->nobody;
+    }
+    return world_anchor_links(world);
 }
 
 // What is uploaded behind the tables' ends does not count before the counts do.
@@ -452,32 +620,20 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
     }
     world->cloths = grown;
+    const MoteClothInfo *info = &new->info;
+    const uint32_t springs = info->stretch_springs + info->shear_springs + info->bend_springs + info->seam_springs;
     MoteResult result = reserve_tables(world, new);
     float per_area = 0.0f, gap = 0.0f;
     result = result == MOTE_OK ? cloth_rest_gap(new->rest, new->cloth->vertex_count, &gap) : result;
     result = result == MOTE_OK ? reserve_slots(world, new) : result;
     result = result == MOTE_OK ? area_mass(new, &per_area) : result;
+    result = result == MOTE_OK ? add_tearing(world, new, springs) : result;
     result = result == MOTE_OK ? upload_tables(world, new, per_area) : result;
     result = result == MOTE_OK ? add_tethers(world, new) : result;
-    result = result == MOTE_OK ? cloth_pressure_reserve(world, &new->record, new->cloth->vertex_count) : result;
+    result = result == MOTE_OK ? cloth_pressure_reserve(world, &new->record, new->rows) : result;
     result = result == MOTE_OK ? cloth_hinges_reserve(world, &new->hinges) : result;
-    const uint32_t springs = new->info.stretch_springs + new->info.shear_springs + new->info.bend_springs;
     result = result == MOTE_OK ? mote_world_add_springs(world, new->springs, springs, NULL) : result;
-    if (result == MOTE_OK) {
-        grown[index] = (WorldCloth){.info = new->info,
-                                    .first_vertex = world->view.cloth_vertex_count,
-                                    .first_triangle = world->view.cloth_triangle_count,
-                                    .thickness = new->cloth->thickness,
-                                    .rest_gap = gap,
-                                    .pressure_input = new->record.pressure_input};
-        memcpy(grown[index].pressure_law, new->record.pressure_law, sizeof new->record.pressure_law);
-        world->view.cloth_count++;
-        world->view.cloth_vertex_count += new->cloth->vertex_count;
-        world->view.cloth_triangle_count += new->cloth->triangle_count;
-        cloth_hinges_add(world, &new->hinges);
-        cloth_pressure_add(world);
-    }
-    return result;
+    return result == MOTE_OK ? count_cloth(world, new, gap) : result;
 }
 
 MoteResult mote_world_add_cloth(MoteWorld *world, const MoteCloth *cloth, uint32_t *index)

@@ -208,6 +208,17 @@ static void set_potentials(MoteWorld *world, uint32_t stride)
     view->foam_seed = foam->seed;
 }
 
+// The passive particles that users emit in this step, in free slots.
+static void emit(MoteWorld *world)
+{
+    const BackendFunctions *functions = world->backend->functions;
+    SolverData *view = &world->view;
+    functions->scan(world->backend, view->diffuse_scan, view->diffuse_count);
+    LAUNCH(world, list_free_diffuse);
+    LAUNCH(world, emit_diffuse);
+    LAUNCH(world, commit_emission);
+}
+
 // Spawning on the device: potentials, counts, a scan of them and one of the free slots.
 static void spawn(MoteWorld *world)
 {
@@ -239,11 +250,113 @@ void world_advance_diffuse(MoteWorld *world)
     const uint32_t stride = steps > 1.5 ? (uint32_t)fmin(steps + 0.5, 1e6) : 1;
     set_motion(world);
     LAUNCH(world, advect_diffuse);
+    if (view->emission_count > 0) {
+        emit(world);
+    }
     const bool makes = world->foam.amount > 0.0f && world->tally.has_fluid && view->particle_count > 0;
     if (makes && (view->step_number + 1u) % stride == 0u) {
         set_potentials(world, stride);
+        if (view->emission_count > 0) {
+            LAUNCH(world, mark_free_diffuse);
+        }
         spawn(world);
     }
+    view->emission_count = 0;
+}
+
+// ---- New particles of users --------------------------------------------------------------------------------
+
+// Class of passive particle i that is to be added.
+static float class_of(const MoteDiffuse *diffuse, size_t i)
+{
+    return diffuse->velocities != NULL ? diffuse->velocities[4 * i + 3] : DIFFUSE_FOAM;
+}
+
+static MoteResult check_diffuse(const MoteDiffuse *diffuse)
+{
+    for (size_t i = 0; i < 4 * (size_t)diffuse->count; i++) {
+        const float p = diffuse->positions[i], v = diffuse->velocities != NULL ? diffuse->velocities[i] : 0.0f;
+        if (!isfinite(p) || !isfinite(v) || (i % 4 == 3 && !(p > 0.0f))) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "passive particle %zu has a life or another number of %g, expected finite "
+                             "numbers and a life above 0",
+                             i / 4, (double)(isfinite(p) ? p : v));
+        }
+        const float s = diffuse->smoke != NULL ? diffuse->smoke[i] : 0.0f;
+        if (!isfinite(s) || (i % 4 != 2 && s < 0.0f)) {
+            return mote_fail(MOTE_ERROR_INPUT,
+                             "passive particle %zu has %g in smoke, expected finite numbers, and an age, a life and an "
+                             "amount not below 0",
+                             i / 4, (double)s);
+        }
+    }
+    for (size_t i = 0; i < diffuse->count; i++) {
+        const float class = class_of(diffuse, i);
+        if (class < DIFFUSE_SPRAY || (class > DIFFUSE_BUBBLE && class != DIFFUSE_SMOKE)) {
+            return mote_fail(MOTE_ERROR_INPUT, "passive particle %zu has class %g, expected 0 to 2, or 3 for smoke", i,
+                             (double)class);
+        }
+    }
+    return MOTE_OK;
+}
+
+// What particle i has besides, if it is of smoke.
+static vec4 smoke_row(const MoteDiffuse *diffuse, size_t i)
+{
+    if (class_of(diffuse, i) != DIFFUSE_SMOKE) {
+        return v4(0.0f, 0.0f, 0.0f, 0.0f);
+    }
+    const float *s = diffuse->smoke != NULL ? diffuse->smoke + 4 * i : NULL;
+    return s != NULL ? v4(s[0], s[1], s[2], s[3]) : v4(0.0f, diffuse->positions[4 * i + 3], 0.0f, 1.0f);
+}
+
+// ---- Emission ----------------------------------------------------------------------------------------------
+
+MoteResult world_reserve_emission(MoteWorld *world, uint32_t count)
+{
+    const bool lists_are_current = world->lists_are_current;
+    MoteResult result = world_reserve_smoke(world);
+    if (result == MOTE_OK && 3 * (uint64_t)count > world->capacities[CAPACITY_EMISSION]) {
+        result = world_reserve(world, CAPACITY_EMISSION, 3 * (uint64_t)count, 3 * (uint64_t)world->view.emission_count);
+    }
+    world->lists_are_current = lists_are_current;
+    return result;
+}
+
+MoteResult mote_world_emit_diffuse(MoteWorld *world, const MoteDiffuse *diffuse)
+{
+    SolverData *view = &world->view;
+    MoteResult result = check_diffuse(diffuse);
+    if (result == MOTE_OK && view->diffuse_capacity == 0) {
+        result = mote_fail(MOTE_ERROR_INPUT, "passive particles cannot be emitted in a world without room for them "
+                                             "(mote_world_set_foam)");
+    }
+    const uint32_t first = view->emission_count, count = diffuse->count;
+    if (result == MOTE_OK && count > UINT32_MAX / 4 - first) {
+        result = mote_fail(MOTE_ERROR_INPUT, "%u passive particles cannot be emitted in a step", count);
+    }
+    result = result == MOTE_OK ? world_reserve_emission(world, first + count) : result;
+    vec4 *rows = result == MOTE_OK ? calloc(3 * (size_t)count + 1, sizeof *rows) : NULL;
+    if (rows == NULL || count == 0) {
+        free(rows);
+        return result != MOTE_OK || rows != NULL
+                   ? result
+                   : mote_fail(MOTE_ERROR_MEMORY, "no memory to emit %u passive particles", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const float *p = diffuse->positions + 4 * i;
+        rows[3 * i] = v4(p[0], p[1], p[2], p[3]);
+        rows[3 * i + 1] = v4(0.0f, 0.0f, 0.0f, DIFFUSE_FOAM);
+        if (diffuse->velocities != NULL) {
+            memcpy(&rows[3 * i + 1], diffuse->velocities + 4 * i, sizeof(vec4));
+        }
+        rows[3 * i + 2] = smoke_row(diffuse, i);
+    }
+    world->backend->functions->upload(world->backend, view->emission + 3 * (size_t)first, rows,
+                                      3 * (size_t)count * sizeof *rows);
+    view->emission_count += count;
+    free(rows);
+    return MOTE_OK;
 }
 
 // ---- Copies ------------------------------------------------------------------------------------------------
@@ -330,40 +443,6 @@ MoteResult mote_world_read_diffuse(MoteWorld *world, MoteDiffuse *out)
     return result == MOTE_OK && present > 0 ? read_slots(world, counts[DIFFUSE_EXTENT], out) : result;
 }
 
-// Class of passive particle i that is to be added.
-static float class_of(const MoteDiffuse *diffuse, size_t i)
-{
-    return diffuse->velocities != NULL ? diffuse->velocities[4 * i + 3] : DIFFUSE_FOAM;
-}
-
-static MoteResult check_diffuse(const MoteDiffuse *diffuse)
-{
-    for (size_t i = 0; i < 4 * (size_t)diffuse->count; i++) {
-        const float p = diffuse->positions[i], v = diffuse->velocities != NULL ? diffuse->velocities[i] : 0.0f;
-        if (!isfinite(p) || !isfinite(v) || (i % 4 == 3 && !(p > 0.0f))) {
-            return mote_fail(MOTE_ERROR_INPUT,
-                             "passive particle %zu has a life or another number of %g, expected finite "
-                             "numbers and a life above 0",
-                             i / 4, (double)(isfinite(p) ? p : v));
-        }
-        const float s = diffuse->smoke != NULL ? diffuse->smoke[i] : 0.0f;
-        if (!isfinite(s) || (i % 4 != 2 && s < 0.0f)) {
-            return mote_fail(MOTE_ERROR_INPUT,
-                             "passive particle %zu has %g in smoke, expected finite numbers, and an age, a life and an "
-                             "amount not below 0",
-                             i / 4, (double)s);
-        }
-    }
-    for (size_t i = 0; i < diffuse->count; i++) {
-        const float class = class_of(diffuse, i);
-        if (class < DIFFUSE_SPRAY || (class > DIFFUSE_BUBBLE && class != DIFFUSE_SMOKE)) {
-            return mote_fail(MOTE_ERROR_INPUT, "passive particle %zu has class %g, expected 0 to 2, or 3 for smoke", i,
-                             (double)class);
-        }
-    }
-    return MOTE_OK;
-}
-
 // What the smoke among `diffuse` has besides, to slots from `first` on.
 static MoteResult add_smoke(MoteWorld *world, const MoteDiffuse *diffuse, uint32_t first, uint32_t count)
 {
@@ -381,10 +460,7 @@ static MoteResult add_smoke(MoteWorld *world, const MoteDiffuse *diffuse, uint32
         return result != MOTE_OK ? result : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u particles of smoke", count);
     }
     for (size_t i = 0; i < count; i++) {
-        if (class_of(diffuse, i) == DIFFUSE_SMOKE) {
-            const float *s = diffuse->smoke != NULL ? diffuse->smoke + 4 * i : NULL;
-            rows[i] = s != NULL ? v4(s[0], s[1], s[2], s[3]) : v4(0.0f, diffuse->positions[4 * i + 3], 0.0f, 1.0f);
-        }
+        rows[i] = smoke_row(diffuse, i);
     }
     if (count > 0) {
         world->backend->functions->upload(world->backend, world->view.diffuse_smoke + first, rows,

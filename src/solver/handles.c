@@ -77,6 +77,12 @@ static MoteResult reserve_handles(MoteWorld *world, uint32_t fresh)
     return result;
 }
 
+MoteResult world_make_spare_handles(MoteWorld *world, uint32_t count, uint32_t *first)
+{
+    *first = HANDLE_SINGLE + (world->view.handle_count - world->view.member_count);
+    return reserve_handles(world, count);
+}
+
 // Gives the particles that have none a handle each, in the order of their ids. `handles` has one a slot.
 static MoteResult give_handles(MoteWorld *world, const IdRow *rows, uint32_t count, uint32_t *handles)
 {

@@ -78,7 +78,10 @@ static const LiquidParameters *only_liquid(const MoteWorld *world)
 
 bool world_liquids_differ(const MoteWorld *world)
 {
-    return world->liquids.stated && world->tally.liquid_groups != 0 && only_liquid(world) == NULL;
+    const bool unilateral = world->settings.density_mode == MOTE_DENSITY_UNILATERAL;
+    const bool gas_beside = world->has_gas && world->tally.has_liquid && world->view.material_count > 0;
+    return (gas_beside && !unilateral) || // gas has no tension (tension_of in liquid.h)
+           (world->liquids.stated && world->tally.liquid_groups != 0 && only_liquid(world) == NULL);
 }
 
 LiquidParameters world_liquid_parameters(const MoteWorld *world)

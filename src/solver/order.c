@@ -71,7 +71,7 @@ void world_point_at_channels(MoteWorld *world)
 void world_order_particles(MoteWorld *world)
 {
     SolverData *view = &world->view;
-    const bool removes = view->kill_volume_count > 0 || world->has_marked;
+    const bool removes = view->kill_volume_count > 0 || view->gas_ends != 0u || world->has_marked;
     if (removes && !world->speculating) {
         uint removed = 0;
         world->backend->functions->download(world->backend, &removed, view->counters + COUNTER_REMOVED, sizeof removed);

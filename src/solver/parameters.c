@@ -26,7 +26,7 @@ static uint32_t lacked_features(const MoteWorld *world)
            (world->colliders.field_count == 0 ? LACKS_FIELDS : 0u) |
            (world->colliders.hull_count == 0 ? LACKS_HULLS : 0u) | (!world->obstacles ? LACKS_OBSTACLES : 0u) |
            (!bounces ? LACKS_BOUNCES : 0u) | (view->mixed_masses == 0u ? LACKS_MIXTURES : 0u) |
-           (view->liquids_differ == 0u ? LACKS_LIQUIDS : 0u);
+           (view->liquids_differ == 0u ? LACKS_LIQUIDS : 0u) | (view->isotropy <= 0.0f ? LACKS_ISOTROPY : 0u);
 }
 
 void world_set_parameters(MoteWorld *world, float time_step)
@@ -45,6 +45,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->velocity_decay = (float)exp(-(double)settings->damping * time_step);
 
     world_set_air_parameters(world);
+    world_set_gas_parameters(world);
 
     view->smoothing_radius = (float)h;
     view->smoothing_radius_squared = (float)(h * h);
@@ -69,6 +70,7 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // quarter of that sees the nearest image alone, which adds less than 0.4 % to its density: left out, this halves
     // the number of particles that are at walls.
     view->boundary_reach = 0.75f * settings->spacing * (settings->smoothing_radius_ratio - 1.0f);
+    view->isotropy = settings->isotropic_pressure;
     view->over_relaxation = settings->over_relaxation;
     const LiquidParameters liquid = world_liquid_parameters(world);
     view->liquids_differ = world_liquids_differ(world);
@@ -77,13 +79,12 @@ void world_set_parameters(MoteWorld *world, float time_step)
     // Steps longer than the reference would make them unstable, and keep its lengths.
     const double relative_step = (double)time_step / REFERENCE_STEP;
     view->step_scale = (float)fmin(relative_step * relative_step, 1.0);
-    view->max_tension =
-        settings->density_mode == MOTE_DENSITY_UNILATERAL ? 0.0f : liquid.max_tension * view->step_scale;
+    view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL || (world->has_gas && !tally->has_liquid);
+    view->max_tension = view->unilateral != 0u ? 0.0f : liquid.max_tension * view->step_scale;
     // A Jacobi iteration with little relaxation corrects more than the error. Compression then bounces back within the
     // same step; a pull that reverses the stretching adds energy. So pulls always have relaxation 1, by its effect on
     // the rest lattice.
     view->tension_scale = fminf(0.5f * (1.0f + settings->relaxation), 1.0f);
-    view->unilateral = settings->density_mode == MOTE_DENSITY_UNILATERAL;
     view->averaging = settings->averaging == MOTE_AVERAGING_ALL;
     // Gravity acts once a step, artificial pressure in every iteration. It lets a liquid resist shear, the more the
     // more often it acts: with a fixed k per iteration, a box of twice the density stayed on the water at 12
@@ -94,8 +95,8 @@ void world_set_parameters(MoteWorld *world, float time_step)
     view->pressure_unit = (float)(1.0 / denominator / times);
     view->has_pressure = liquid.artificial_pressure > 0.0f || (view->liquids_differ != 0u && world->liquids.pressure);
     // The AVX2 kernels keep marks of their own in the same memory (src/cpu/avx2_idle.h).
-    view->marks_pressure = view->unilateral != 0u && view->has_pressure == 0u && view->has_solids == 0u &&
-                           world->backend->functions->speculates;
+    view->marks_pressure = view->unilateral != 0u && view->isotropy <= 0.0f && view->has_pressure == 0u &&
+                           view->has_solids == 0u && world->backend->functions->speculates;
     const double q = settings->artificial_pressure_distance;
     view->pressure_reference = (float)(1.0 / pow(h * h * (1.0 - q * q), 3));
     view->pressure_power = settings->artificial_pressure_power;

@@ -18,14 +18,15 @@ static MoteResult list_sorted_copies(MoteWorld *world, uint32_t *listed)
 {
     const BackendFunctions *functions = world->backend->functions;
     SolverData *view = &world->view;
-    const uint32_t count = view->particle_count, volumes = view->kill_volume_count;
+    const uint32_t count = view->particle_count, volumes = view->kill_volume_count, ends = view->gas_ends;
     CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_predicted));
     functions->copy(world->backend, view->predicted, view->positions, (size_t)count * sizeof(vec4));
     functions->find_bounds(world->backend, view->predicted, count, view->bounds);
     LAUNCH(world, clear_counters);
-    view->kill_volume_count = 0; // it is for the next step to remove
+    view->kill_volume_count = view->gas_ends = 0; // it is for the next step to remove
     LAUNCH(world, assign_keys);
     view->kill_volume_count = volumes;
+    view->gas_ends = ends;
     CHECK_SCRATCH(scratch_write(&world->scratch, MEANING_sort_scratch));
     functions->sort(world->backend, view->keys, view->order, count, view->sort_scratch);
     uint removed = 0;
@@ -222,8 +223,8 @@ static MoteResult make_render_view(MoteWorld *world, bool host_waits, MoteRender
     out->dimensions = settings->dimensions;
     out->spacing = settings->spacing;
     out->smoothing_radius = smoothing_radius;
-    out->has_liquid = world->tally.has_fluid;
-    out->has_solids = view->has_solids != 0u;
+    out->has_liquid = world->tally.has_liquid;
+    out->has_solids = view->has_solids != 0u || world->has_gas; // gas is not drawn as a liquid
     out->solid_radius = 0.5f * settings->spacing * settings->solid_distance;
     out->member_count = view->member_count;
     out->cluster_count = view->cluster_count;

@@ -332,6 +332,7 @@ static MoteResult check_snapshot(const MoteWorld *world, const WorldSnapshot *sn
     result = result == MOTE_OK ? check_ids(snapshot) : result;
     result = result == MOTE_OK ? check_handles(world, snapshot) : result;
     result = result == MOTE_OK ? check_cloth(world, snapshot) : result;
+    result = result == MOTE_OK ? world_check_tearing(world, snapshot) : result;
     return result == MOTE_OK ? check_motions(snapshot) : result;
 }
 
@@ -381,6 +382,7 @@ static void tally_particles(MoteWorld *world, const WorldSnapshot *snapshot)
         const bool fluid = has_density(phase);
         world->tally.has_fluid |= fluid;
         world->view.has_solids |= !fluid;
+        world->has_gas |= is_gas(phase);
     }
 }
 
@@ -403,6 +405,9 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     restored.tally.liquid_groups = 0;
     restored.lists_are_current = false;
     tally_particles(&restored, snapshot);
+    if (world->torn_inverse_mass > 0.0f) { // as if all had torn
+        world_tally_mass(&restored.tally, world->torn_inverse_mass, MOTE_PHASE(MOTE_KIND_CLOTH, 0));
+    }
     restored.view.handle_count = restored.view.member_count + singles;
     result = check_snapshot(&restored, snapshot);
     result = result == MOTE_OK ? fill_from(&restored, snapshot) : result;
@@ -417,5 +422,6 @@ MoteResult world_snapshot_restore(MoteWorld *world, const WorldSnapshot *snapsho
     *world = restored;
     world_revive_bodies(world, snapshot->arrays[SAVED_handles].words, snapshot->arrays[SAVED_handles].count);
     world_reset_watch(world);
+    world_follow_corners(world);
     return MOTE_OK;
 }

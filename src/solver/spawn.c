@@ -34,10 +34,12 @@ static MoteResult prepare_for(MoteWorld *world, const MoteSource *source)
 {
     const bool fluid = has_density(source->phase);
     const uint32_t group = source->phase & MOTE_PHASE_GROUP_MASK;
-    const MoteResult result = fluid ? MOTE_OK : world_reserve_solids(world);
+    MoteResult result = fluid ? MOTE_OK : world_reserve_solids(world);
+    result = result == MOTE_OK && is_gas(source->phase) ? world_reserve_gas(world) : result;
     if (result == MOTE_OK) {
         world_tally_mass(&world->tally, 1.0f / source->mass, source->phase);
         world->tally.has_fluid |= fluid;
+        world->tally.has_liquid |= fluid && !is_gas(source->phase);
         world->tally.next_group = world->tally.next_group > group + 1 ? world->tally.next_group : group + 1;
     }
     return result;
@@ -102,10 +104,11 @@ MoteResult world_spawn(MoteWorld *world)
 {
     SolverData *view = &world->view;
     uint32_t count = 0;
-    if (view->source_count == 0 || view->particle_count == 0) {
+    if (!world_makes_particles(world) || view->particle_count == 0) {
         return MOTE_OK;
     }
     view->next_id = world->tally.next_id;
+    world_plan_splits(world);
     LAUNCH(world, count_spawns);
     world->backend->functions->scan(world->backend, view->cell_scan, view->particle_count);
     if (world_stops(world)) {
@@ -116,7 +119,11 @@ MoteResult world_spawn(MoteWorld *world)
     } else {
         const MoteResult result = make_room(world, &count);
         if (result != MOTE_OK || count == 0) {
+            world_finish_splits(world); // counts what was refused
             return result;
+        }
+        if (view->tears != 0u) {
+            world_locate_cloth(world); // the array of vertices by particle may be new
         }
     }
     LAUNCH(world, spawn_particles);
@@ -132,6 +139,7 @@ MoteResult world_spawn(MoteWorld *world)
         world->tally.next_id += count;
         world->lists_are_current = world->corners_are_current = false;
     }
+    world_finish_splits(world);
     return MOTE_OK;
 }
 
@@ -141,7 +149,7 @@ uint32_t world_spawn_room(const MoteWorld *world, uint32_t steps)
 {
     const uint64_t likely = ((uint64_t)world->last_spawns * 5 / 4 + 8) * steps;
     const uint64_t most = (uint64_t)(UINT32_MAX / 2);
-    const bool spawns = world->speculating && world->view.source_count > 0 && world->view.particle_count > 0;
+    const bool spawns = world->speculating && world_makes_particles(world) && world->view.particle_count > 0;
     return spawns ? (uint32_t)(likely < most ? likely : most) : 0;
 }
 
@@ -166,7 +174,7 @@ MoteResult world_add_dead_slots(MoteWorld *world, uint counters[COUNTER_ALL], ui
 
 void world_settle_spawns(MoteWorld *world, const uint counters[COUNTER_ALL])
 {
-    if (world->view.source_count == 0) {
+    if (!world_makes_particles(world)) {
         return;
     }
     // The number of dropped slots, which `removed` has grown by, is removed particles + reserved slots - spawned ones.

@@ -216,6 +216,9 @@ static MoteResult reserve_tables(MoteWorld *world, const LinkTables *t)
     MoteResult result = world_reserve(world, CAPACITY_LINKS, links, world->view.link_count);
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_LINK_ENDS, 2 * links, 0) : result;
     result = result == MOTE_OK ? world_reserve(world, CAPACITY_NODES, nodes, 0) : result;
+    if (result == MOTE_OK && world->view.tears != 0u) {
+        result = world_reserve(world, CAPACITY_LINK_ANCHORS, 3 * links, 0);
+    }
     return result == MOTE_OK ? world_reserve(world, CAPACITY_NODES_AND_ONE, nodes + 1, 0) : result;
 }
 
@@ -249,6 +252,7 @@ static void upload_tables(MoteWorld *world, LinkTables *t)
 // Puts links that are listed by their numbers into the world, in place of those that are there.
 static MoteResult set_links(MoteWorld *world, LinkTables *t)
 {
+    world_restore_link_ends(world, t->ends); // copies of a vertex share its colours and its node
     MoteResult result = order_links(world, t);
     result = result == MOTE_OK ? list_nodes(t) : result;
     result = result == MOTE_OK ? share_masses(world, t) : result;
@@ -256,6 +260,7 @@ static MoteResult set_links(MoteWorld *world, LinkTables *t)
     result = result == MOTE_OK ? world_check_backend(world) : result;
     if (result == MOTE_OK) {
         upload_tables(world, t);
+        result = world_anchor_links(world);
     }
     return result;
 }
@@ -483,6 +488,9 @@ void world_solve_springs(MoteWorld *world)
         view->link_batch = view->link_count - view->coloured_count;
         LAUNCH(world, solve_links);
         LAUNCH(world, apply_links);
+        if (view->tears != 0u) {
+            LAUNCH(world, apply_copied_links);
+        }
     }
     if (view->links_on_bodies != 0u) {
         world_apply_body_corrections(world);

@@ -42,6 +42,7 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
     world_apply_air(world);
     const bool small = has_small_steps(world); // each of them predicts for itself
     if (!small) {
+        world_lift_gas(world);
         world_apply_force_fields(world);
         begin_dynamic_colliders(world); // those that have a mass
     }
@@ -104,6 +105,7 @@ static void run_small_step(MoteWorld *world, float time_step, uint32_t number)
     SolverData *view = &world->view;
     world_set_small_step(world, time_step, number);
     pose_colliders(world);
+    world_lift_gas(world);
     world_apply_force_fields(world);
     begin_dynamic_colliders(world);
     if (view->particle_count > 0) {
@@ -157,6 +159,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
 {
     SolverData *view = &world->view;
     if (from == STEP_ENDED) {
+        view->emission_count = 0;
         return world_spawn(world);
     }
     if (from == STEP_START) {
@@ -188,6 +191,7 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
     }
     watch_energy(world);
     world_advance_diffuse(world);
+    world_drive_gas(world);
     marks->ended = (StepMark){*view, world->scratch};
     return world_stops(world) ? stop_fail() : world_spawn(world);
 }
@@ -287,6 +291,9 @@ void world_measure_densities(MoteWorld *world)
 
 void world_solve_density(MoteWorld *world)
 {
+    if (world->view.isotropy > 0.0f && world->view.iteration == 0) {
+        LAUNCH(world, measure_isotropy);
+    }
     LAUNCH(world, density_lambda);
     const bool walls_count = add_boundary_density(world);
     LAUNCH(world, density_delta);

@@ -95,6 +95,7 @@ static MoteResult run_step(MoteWorld *world, const Preparation *preparation, flo
 {
     if (preparation->prepare != NULL) {
         const uint32_t before = (uint32_t)(world->steps - preparation->begin) + s;
+        world->view.emission_count = 0; // a step that is prepared again
         world->preparing = true;
         world->replays = from != STEP_START;
         const MoteResult prepared = preparation->prepare(preparation->context, before);
@@ -212,7 +213,8 @@ bool world_expect_particles(MoteWorld *world, uint32_t more, uint32_t phase)
 {
     const uint64_t count = (uint64_t)world_most_particles(world) + more;
     const bool solid = !has_density(phase);
-    if ((solid && world->view.has_solids == 0u) || count > UINT32_MAX || world->view.source_count > 0) {
+    if ((solid && world->view.has_solids == 0u) || (is_gas(phase) && !world->has_gas) || count > UINT32_MAX ||
+        world_makes_particles(world)) {
         return false; // the first solids bring buffers that steps before them do without; sources give ids, too
     }
     if (world_reserve_particles(world, count) != MOTE_OK) {

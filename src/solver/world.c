@@ -54,6 +54,11 @@ MoteResult mote_world_set_settings(MoteWorld *world, const MoteSettings *setting
     if (reserved != MOTE_OK) {
         return reserved;
     }
+    const uint32_t isotropy = settings->isotropic_pressure > 0.0f ? world->capacities[CAPACITY_PARTICLES] : 0;
+    const MoteResult reserved_too = world_reserve(world, CAPACITY_ISOTROPY, isotropy, 0);
+    if (reserved_too != MOTE_OK) {
+        return reserved_too;
+    }
     const bool other_links = settings->link_solver != world->settings.link_solver && world->view.link_count > 0;
     const bool other_iterations =
         settings->iterations != world->settings.iterations || settings->small_steps != world->settings.small_steps;
@@ -126,10 +131,10 @@ void mote_world_destroy(MoteWorld *world)
     free(world->collider_list);
     free(world->collider_ids);
     free(world->id_rows);
-    free(world->cloths);
     free(world->pins);
     free(world->hinge_colours);
     free(world->hinge_colour_starts);
+    world_free_cloths(world);
     free(world->link_rows);
     free(world);
 }
@@ -274,8 +279,11 @@ MoteResult mote_world_add_particles(MoteWorld *world, const MoteParticles *parti
     result = allocate_rows(&rows, count);
     result = result == MOTE_OK ? world_reserve_particles(world, all > most ? all : most) : result;
     result = result == MOTE_OK && !fluid ? world_reserve_solids(world) : result;
+    result = result == MOTE_OK && is_gas(particles->phase) ? world_reserve_gas(world) : result;
     result = result == MOTE_OK && world->preparing ? mark_keys_removed(world, before, count) : result;
     result = result == MOTE_OK ? world_clear_slots(world, before, count) : result;
+    result =
+        result == MOTE_OK && is_gas(particles->phase) ? world_begin_gas_particles(world, particles, before) : result;
     result = result == MOTE_OK ? describe_particles(world, particles, &rows) : result;
     if (result == MOTE_OK) {
         upload_rows(world, &rows, before, count);

@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "mote_cloth.h"
 #include "mote_diffuse.h"
+#include "mote_gas.h"
 #include "mote_forces.h"
 #include "solver/backend.h"
 #include "solver/scratch.h"
@@ -94,8 +95,11 @@ typedef struct WorldCloth {
     MoteClothInfo info;
     uint32_t first_vertex, first_triangle; // rows of cloth_handles, triangles of cloth_corners
     float thickness;                       // m, or 0: as all solids
-    float rest_gap;                        // m, between its nearest two vertices at rest
     float pressure_law[4], pressure_input; // a row of pressure_laws, of pressure_inputs; zeros: it has no pressure
+    float rest_gap;                        // m, between its nearest two vertices at rest; 0 if it tears
+    uint32_t seam_count;                   // of a cloth that tears: its springs, all from info.first_spring on;
+    uint32_t *seams;                       // the corners that each is attached to, as link_anchors has them,
+    uint32_t *seam_handles;                // and the handles of its ends while nothing is torn, 2 a spring
 } WorldCloth;
 
 // The host's record of a set of moving pins (cloth_pins.c).
@@ -121,7 +125,8 @@ typedef struct WorldTally {
     uint32_t next_id;
     uint32_t next_group;    // above every group there ever was
     bool has_pinned_liquid; // some liquid particle there ever was could not move
-    bool has_fluid;         // some particle there ever was is liquid
+    bool has_fluid;         // some particle there ever was is liquid or gas
+    bool has_liquid;        // some particle there ever was is liquid
     uint32_t liquid_groups; // of all liquid particles there ever were: 0: there were none; 1 and the only group; or
 #define MANY_LIQUIDS UINT32_MAX
 } WorldTally;
@@ -212,12 +217,15 @@ struct MoteWorld {
     uint32_t *hinge_colour_starts;                                    // in hinge_order, and the end
     uint32_t hinge_colour_count;
     WorldPins *pins; // view.pin_set_count of them
+    float torn_inverse_mass; // 1/kg, the largest that a vertex of cloth can get by tearing
     StepCallbacks callbacks;
     MoteAir air;
     ForceFieldSlot *force_fields;
     uint32_t force_field_slots; // view.force_field_count of them in use
     MoteFoam foam;              // of view.diffuse_capacity
     bool has_smoke;             // there is room for what smoke has besides
+    MoteGas gas;
+    bool has_gas; // there is, or may be: arrays of gas have room
 };
 
 // Updates the tally by a particle with this inverse mass.
@@ -236,6 +244,7 @@ static inline void world_tally_mass(WorldTally *tally, float inverse_mass, uint3
 static inline void world_tally_liquid(WorldTally *tally, uint32_t phase)
 {
     const uint32_t group = (phase & PHASE_GROUP) + 1;
+    tally->has_liquid |= has_density(phase) && !is_gas(phase);
     if (has_density(phase) && tally->liquid_groups != group) {
         tally->liquid_groups = tally->liquid_groups == 0 ? group : MANY_LIQUIDS;
     }
@@ -364,6 +373,23 @@ void world_move_pins(MoteWorld *world, bool located);
 void world_credit_pins(MoteWorld *world);
 // The shortest distance between two of these points (m). cloth_contacts.c
 MoteResult cloth_rest_gap(const MoteVec3 *positions, uint32_t count, float *gap);
+// Tearing, cloth_tearing.c: plans splits at the end of a step, before particles spawn; and makes them, after that.
+void world_plan_splits(MoteWorld *world);
+void world_finish_splits(MoteWorld *world);
+// Gives links of cloth that tears the ends they had at first: `ends` is by the springs' numbers.
+void world_restore_link_ends(const MoteWorld *world, uvec2 *ends);
+// Uploads which corners links are attached to, after links were ordered; then their ends follow the corners.
+MoteResult world_anchor_links(MoteWorld *world);
+void world_follow_corners(MoteWorld *world);
+MoteResult world_check_tearing(const MoteWorld *world, const WorldSnapshot *snapshot);
+void world_free_cloths(MoteWorld *world); // cloth.c
+// Makes `count` handles that no particle has yet; *first is the first of them. handles.c
+MoteResult world_make_spare_handles(MoteWorld *world, uint32_t count, uint32_t *first);
+// Whether steps make particles. spawn.c
+static inline bool world_makes_particles(const MoteWorld *world)
+{
+    return world->view.source_count > 0 || world->view.tears != 0u;
+}
 // Moves rigid bodies by the corrections of their particles (liquids, springs), before contacts are solved. step.c
 void world_apply_body_corrections(MoteWorld *world);
 // How many of `count` steps can be submitted before the host must read the counters; sets `speculating`. speculation.c
@@ -384,6 +410,16 @@ void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL]);
 MoteResult world_spawn(MoteWorld *world);
 // Makes room for what smoke has besides; needed before there is any. diffuse.c
 MoteResult world_reserve_smoke(MoteWorld *world);
+// Makes room for what gas has besides; needed before there is any. gas.c
+MoteResult world_reserve_gas(MoteWorld *world);
+// Tells `count` particles from slot `first` on, all of them gas, what they have besides. gas.c
+MoteResult world_begin_gas_particles(MoteWorld *world, const MoteParticles *particles, uint32_t first);
+// Parameters of gas for a step; what acts on gas before positions are predicted, and at a step's end. gas.c
+void world_set_gas_parameters(MoteWorld *world);
+void world_lift_gas(MoteWorld *world);
+void world_drive_gas(MoteWorld *world);
+// Makes room for as many passive particles that a step emits, before steps are under way. diffuse.c
+MoteResult world_reserve_emission(MoteWorld *world, uint32_t count);
 // Moves the passive particles, and makes new ones. diffuse.c
 void world_advance_diffuse(MoteWorld *world);
 // Slots that `steps` steps of a batch are likely to need for new particles.

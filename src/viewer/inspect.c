@@ -22,7 +22,7 @@ static bool can_touch(uint32_t a, uint32_t b)
 
 static bool is_solid(uint32_t phase)
 {
-    return mote_phase_kind(phase) != MOTE_KIND_LIQUID;
+    return mote_phase_kind(phase) != MOTE_KIND_LIQUID && mote_phase_kind(phase) != MOTE_KIND_GAS;
 }
 
 static float distance_between(const float *a, const float *b)
@@ -126,7 +126,8 @@ void inspect_text(const Inspection *s, char *text, size_t size)
         "id %u, phase group %u, %s\nposition %.4g, %.4g, %.4g m\nvelocity %.4g, %.4g, %.4g m/s\n"
         "density %.4f of rest, mass %.4g kg\n",
         s->id, s->phase & MOTE_PHASE_GROUP_MASK,
-        !solid                                         ? "liquid"
+        mote_phase_kind(s->phase) == MOTE_KIND_GAS     ? "gas"
+        : !solid                                       ? "liquid"
         : mote_phase_kind(s->phase) == MOTE_KIND_GRAIN ? "grain"
         : mote_phase_kind(s->phase) == MOTE_KIND_CLOTH ? "cloth"
                                                        : "of a body",

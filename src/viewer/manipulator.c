@@ -229,7 +229,7 @@ MoteResult manipulator_pour(Model *model, MoteVec3 at)
         name = SCENE_AT(values, fluid, 0)->material;
     } else if (SCENE_COUNT(values, emitter) > 0) {
         name = SCENE_AT(values, emitter, 0)->material;
-        liquid = SCENE_AT(values, emitter, 0)->kind == SCENE_EMITS_LIQUID;
+        liquid = SCENE_AT(values, emitter, 0)->kind != SCENE_EMITS_GRAINS;
     } else if (SCENE_COUNT(values, grain) > 0) {
         name = SCENE_AT(values, grain, 0)->material;
         liquid = false;

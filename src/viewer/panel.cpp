@@ -2,6 +2,9 @@
 // panel.cpp - the side panel, its input, and the triangles of all open windows.
 #include "viewer/panel_parts.h"
 
+extern "C" {
+#include "scene/looks.h"
+}
 #include <SDL.h>
 #include <cfloat>
 #include <cmath>
@@ -146,6 +149,26 @@ void view_part(const PanelFacts *facts, const PanelHost *host)
     ImGui::EndCombo();
 }
 
+// Looks set values of a running scene; which one it began with is not known here.
+void look_part(const PanelHost *host)
+{
+    if (!ImGui::BeginCombo("look", "choose")) {
+        return;
+    }
+    const char *name, *meaning;
+    for (uint32_t look = 0; scene_look(look, &name, &meaning); look++) {
+        if (ImGui::Selectable(name)) {
+            const SceneKey *key;
+            double numbers[3];
+            for (uint32_t i = 0; scene_look_value(look, i, &key, numbers); i++) {
+                host->set(host->data, static_cast<uint32_t>(key - scene_keys), 0, numbers);
+            }
+        }
+        tooltip(meaning);
+    }
+    ImGui::EndCombo();
+}
+
 void time_part(const PanelFacts *facts, const PanelHost *host)
 {
     const ActionButton time[] = {{"pause", facts->paused ? "Run" : "Pause", "Pause, or go on"},
@@ -170,8 +193,14 @@ void time_part(const PanelFacts *facts, const PanelHost *host)
         host->set_speed(host->data, static_cast<double>(speed));
     }
     tooltip("Seconds of the simulation a second, where it can be computed so fast");
-    view_part(facts, host);
     ImGui::PopItemWidth();
+    // Beside each other, so that the panel is no longer than it was.
+    const float half = 0.5f * ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(half - 40 * panel::scale);
+    view_part(facts, host);
+    ImGui::SameLine(half + 8 * panel::scale);
+    ImGui::SetNextItemWidth(half - 50 * panel::scale);
+    look_part(host);
 }
 
 // A row of a table: what it is, and its number, which stays where it is when it changes.

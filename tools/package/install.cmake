@@ -7,7 +7,7 @@ set(MOTE_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/mote)
 set(MOTE_DATA_FOLDER ${CMAKE_INSTALL_DATADIR}/mote)
 
 # Two export sets: who uses only the shared library needs none of the static one's dependencies.
-set_target_properties(mote PROPERTIES PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/src/mote.h;${PROJECT_SOURCE_DIR}/src/mote_cloth.h;${PROJECT_SOURCE_DIR}/src/mote_diffuse.h;${PROJECT_SOURCE_DIR}/src/mote_forces.h;${PROJECT_SOURCE_DIR}/src/mote_interop.h;${PROJECT_SOURCE_DIR}/src/mote_render.h")
+set_target_properties(mote PROPERTIES PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/src/mote.h;${PROJECT_SOURCE_DIR}/src/mote_cloth.h;${PROJECT_SOURCE_DIR}/src/mote_diffuse.h;${PROJECT_SOURCE_DIR}/src/mote_forces.h;${PROJECT_SOURCE_DIR}/src/mote_gas.h;${PROJECT_SOURCE_DIR}/src/mote_interop.h;${PROJECT_SOURCE_DIR}/src/mote_render.h")
 install(TARGETS mote EXPORT mote-static-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS mote_shared EXPORT mote-shared-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

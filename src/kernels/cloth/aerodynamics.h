@@ -15,6 +15,7 @@
 #define MOTE_KERNELS_AERODYNAMICS_H
 
 #include "data.h"
+#include "cloth/fans.h"
 #include "particle/air.h"
 #include "particle/handles.h"
 
@@ -66,10 +67,14 @@ KERNEL(blow_vertices)
     }
     vec3 sum = v3(0.0f, 0.0f, 0.0f);
     float area = 0.0f;
-    for (uint k = LOAD(cloth_fan_starts, i); k < LOAD(cloth_fan_starts, i + 1u); k++) {
-        const vec4 change = LOAD(cloth_winds, LOAD(cloth_fans, k) / 3u);
-        sum = v3_add_scaled(sum, v3_from_v4(change), change.w);
-        area += change.w;
+    const uint root = fan_root(VIEW_HERE_COMMA i);
+    for (uint k = LOAD(cloth_fan_starts, root); k < LOAD(cloth_fan_starts, root + 1u); k++) {
+        const uint corner = LOAD(cloth_fans, k);
+        if (in_fan(VIEW_HERE_COMMA i, corner)) {
+            const vec4 change = LOAD(cloth_winds, corner / 3u);
+            sum = v3_add_scaled(sum, v3_from_v4(change), change.w);
+            area += change.w;
+        }
     }
     if (area > 0.0f) {
         const vec4 velocity = LOAD(velocities, slot);

@@ -35,9 +35,9 @@ STRUCT(Hinge)
 FUNCTION Hinge hinge_at(VIEW_COMMA uint i)
 {
     const uvec2 corners = LOAD(hinge_corners, i);
-    const uint from = LOAD(cloth_corners, corner_after(corners.x));
+    const uint from = LOAD(cloth_corners, corner_behind(corners.x));
     const uint to = LOAD(cloth_corners, corner_before(corners.x));
-    const bool joined = LOAD(cloth_corners, corner_after(corners.y)) == to &&
+    const bool joined = LOAD(cloth_corners, corner_behind(corners.y)) == to &&
                         LOAD(cloth_corners, corner_before(corners.y)) == from; // still one edge
     Hinge h;
     h.a = corner_slot(VIEW_HERE_COMMA corners.x);

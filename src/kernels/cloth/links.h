@@ -149,16 +149,23 @@ KERNEL(solve_links)
     STORE(link_corrections, link, v4_from_v3(correction, 0.0f));
 }
 
-// Moves a particle by the impulses of its links; for a particle of a rigid body, adds them to the body's corrections.
-KERNEL(apply_links)
+// Moves the particle with this handle by the impulses of its links in a node's list; for a particle of a rigid body,
+// adds them to the body's corrections. Where cloth tears, the list has what ended at any copy of its vertex.
+FUNCTION void gather_links(VIEW_COMMA uint handle, uint node)
 {
-    const uint slot = handle_slot(VIEW_HERE_COMMA LOAD(node_handles, i));
+    const uint slot = handle_slot(VIEW_HERE_COMMA handle);
     if (slot == NONE) {
         return;
     }
     vec3 momentum = v3(0.0f, 0.0f, 0.0f);
-    for (uint k = LOAD(node_gather_starts, i); k < LOAD(node_starts, i + 1u); k++) {
+    for (uint k = LOAD(node_gather_starts, node); k < LOAD(node_starts, node + 1u); k++) {
         const uint entry = LOAD(node_links, k);
+        if (PARAMETER(tears) != 0u) {
+            const uvec2 ends = LOAD(link_ends, entry >> 1);
+            if (((entry & 1u) == 0u ? ends.x : ends.y) != handle) {
+                continue;
+            }
+        }
         const vec3 correction = v3_from_v4(LOAD(link_corrections, entry >> 1));
         momentum = v3_add_scaled(momentum, correction, (entry & 1u) == 0u ? 1.0f : -1.0f);
     }
@@ -167,6 +174,20 @@ KERNEL(apply_links)
         add_correction(VIEW_HERE_COMMA slot, v3_scale(momentum, particle.w), 0.0f);
     } else {
         STORE(predicted, slot, v4_from_v3(v3_add_scaled(v3_from_v4(particle), momentum, particle.w), particle.w));
+    }
+}
+
+KERNEL(apply_links)
+{
+    gather_links(VIEW_HERE_COMMA LOAD(node_handles, i), i);
+}
+
+// The same for the copies of vertices that were split, which are in no node's table.
+KERNEL(apply_copied_links)
+{
+    const uint root = LOAD(cloth_roots, i);
+    if (root != i && LOAD(cloth_nodes, root) != NONE) {
+        gather_links(VIEW_HERE_COMMA LOAD(cloth_handles, i), LOAD(cloth_nodes, root));
     }
 }
 

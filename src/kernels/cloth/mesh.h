@@ -5,18 +5,8 @@
 #define MOTE_KERNELS_CLOTH_MESH_H
 
 #include "data.h"
+#include "cloth/fans.h"
 #include "particle/handles.h"
-
-// The corner behind this one, as its triangle winds; and the one before it.
-FUNCTION uint corner_after(uint corner)
-{
-    return corner % 3u == 2u ? corner - 2u : corner + 1u;
-}
-
-FUNCTION uint corner_before(uint corner)
-{
-    return corner % 3u == 0u ? corner + 2u : corner - 1u;
-}
 
 // The particle that is a vertex, or NONE.
 FUNCTION uint vertex_slot(VIEW_COMMA uint row)
@@ -33,7 +23,7 @@ FUNCTION uint corner_slot(VIEW_COMMA uint corner)
 // Whether all three corners of the triangle that this is one of are there.
 FUNCTION bool corner_is_whole(VIEW_COMMA uint corner)
 {
-    return corner_slot(VIEW_HERE_COMMA corner) != NONE && corner_slot(VIEW_HERE_COMMA corner_after(corner)) != NONE &&
+    return corner_slot(VIEW_HERE_COMMA corner) != NONE && corner_slot(VIEW_HERE_COMMA corner_behind(corner)) != NONE &&
            corner_slot(VIEW_HERE_COMMA corner_before(corner)) != NONE;
 }
 

@@ -58,14 +58,16 @@ KERNEL(find_pressure_borders)
 {
     uint next = NONE;
     if (is_inflated(VIEW_HERE_COMMA LOAD(cloth_of_vertices, i)) && vertex_slot(VIEW_HERE_COMMA i) != NONE) {
-        const uint end = LOAD(cloth_fan_starts, i + 1u);
-        for (uint k = LOAD(cloth_fan_starts, i); k < end; k++) {
+        const uint root = fan_root(VIEW_HERE_COMMA i);
+        const uint end = LOAD(cloth_fan_starts, root + 1u);
+        for (uint k = LOAD(cloth_fan_starts, root); k < end; k++) {
             const uint corner = LOAD(cloth_fans, k);
-            const uint other = LOAD(cloth_corners, corner_after(corner));
-            bool open = corner_is_whole(VIEW_HERE_COMMA corner);
-            for (uint m = LOAD(cloth_fan_starts, i); m < end && open; m++) { // a triangle that runs back along the edge
+            const uint other = LOAD(cloth_corners, corner_behind(corner));
+            bool open = in_fan(VIEW_HERE_COMMA i, corner) && corner_is_whole(VIEW_HERE_COMMA corner);
+            for (uint m = LOAD(cloth_fan_starts, root); m < end && open; m++) { // a triangle that runs back along the edge
                 const uint beside = LOAD(cloth_fans, m);
-                open = LOAD(cloth_corners, corner_before(beside)) != other || !corner_is_whole(VIEW_HERE_COMMA beside);
+                open = !in_fan(VIEW_HERE_COMMA i, beside) || LOAD(cloth_corners, corner_before(beside)) != other ||
+                       !corner_is_whole(VIEW_HERE_COMMA beside);
             }
             next = open ? other : next;
         }
@@ -114,11 +116,12 @@ KERNEL(measure_pressure_areas)
     float volume = 0.0f;
     if (slot != NONE && is_inflated(VIEW_HERE_COMMA cloth)) {
         const vec3 own = v3_from_v4(LOAD(predicted, slot));
-        for (uint k = LOAD(cloth_fan_starts, i); k < LOAD(cloth_fan_starts, i + 1u); k++) {
+        const uint root = fan_root(VIEW_HERE_COMMA i);
+        for (uint k = LOAD(cloth_fan_starts, root); k < LOAD(cloth_fan_starts, root + 1u); k++) {
             const uint corner = LOAD(cloth_fans, k);
-            const uint b = corner_slot(VIEW_HERE_COMMA corner_after(corner));
+            const uint b = corner_slot(VIEW_HERE_COMMA corner_behind(corner));
             const uint c = corner_slot(VIEW_HERE_COMMA corner_before(corner));
-            if (b != NONE && c != NONE) {
+            if (b != NONE && c != NONE && in_fan(VIEW_HERE_COMMA i, corner)) {
                 const vec3 along = v3_sub(v3_from_v4(LOAD(predicted, b)), own);
                 sum = v3_add(sum, v3_cross(along, v3_sub(v3_from_v4(LOAD(predicted, c)), own)));
             }

@@ -8,6 +8,7 @@
 #define MOTE_KERNELS_TETHERS_H
 
 #include "data.h"
+#include "cloth/fans.h"
 #include "particle/handles.h"
 
 // Where the tether leaves a vertex at p.
@@ -36,8 +37,12 @@ KERNEL(solve_tethers)
     }
     const vec4 vertex = LOAD(predicted, slot);
     if (vertex.w > 0.0f) {
-        const vec3 once = tethered(VIEW_HERE_COMMA 2u * i, v3_from_v4(vertex));
-        STORE(predicted, slot, v4_from_v3(tethered(VIEW_HERE_COMMA 2u * i + 1u, once), vertex.w));
+        const uint first = 2u * fan_root(VIEW_HERE_COMMA i);
+        const uint cuts = PARAMETER(tears) != 0u ? LOAD(tether_cuts, i) : 0u;
+        vec3 p = v3_from_v4(vertex);
+        p = (cuts & 1u) == 0u ? tethered(VIEW_HERE_COMMA first, p) : p;
+        p = (cuts & 2u) == 0u ? tethered(VIEW_HERE_COMMA first + 1u, p) : p;
+        STORE(predicted, slot, v4_from_v3(p, vertex.w));
     }
 }
 

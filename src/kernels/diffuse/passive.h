@@ -16,7 +16,8 @@
 //   foam     in between: goes with the liquid, and ages; no other class does, but for what lies on a collider
 //   bubbles  above 20: buoyancy, and drag towards the liquid's velocity
 // Smoke is a class of its own, which its surroundings do not change: it goes with the flow where there is one, and
-// straight on elsewhere, and ages (diffuse_smoke) until its life is over, unless that is endless.
+// straight on elsewhere, and ages (diffuse_smoke) until its life is over, unless that is endless. In worlds with gas
+// (gas/gas.h) it cools, where it is alone it takes on the velocity of the air, and it marks the gas that it is near to.
 //
 // Where the liquid is looked at. UPP eq. 28, v = sum v_j W / sum W, with positions at the beginning of the step moves a
 // particle along the tangent: foam on a turning liquid would drift outwards by pi omega dt of its radius in each turn
@@ -33,6 +34,7 @@
 #include "collider/distance.h"
 #include "contact/collider_contacts.h"
 #include "fluid/sph_kernels.h"
+#include "particle/air.h"
 #include "particle/neighbours.h"
 
 #define DIFFUSE_GAP      0.1f // spacings that passive particles keep from colliders
@@ -117,11 +119,32 @@ FUNCTION uint first_cell_near(VIEW_COMMA CellPlace place, int b)
     return find_block(VIEW_HERE_COMMA zorder_key(U32(x), U32(y), U32(z)));
 }
 
-FUNCTION FlowSum add_to_flow(VIEW_COMMA FlowSum flow, vec3 p, vec3 own, uint j)
+// Whether particle j is of what carries passive particles: of a liquid; smoke goes with gas, too.
+FUNCTION bool is_carrier(VIEW_COMMA uint j, bool smoke)
+{
+    if (PARAMETER(has_solids) == 0u && (PARAMETER(has_gas) == 0u || smoke)) {
+        return true;
+    }
+    const uint phase = LOAD(phases, j);
+    return has_density(phase) && (smoke || !is_gas(phase));
+}
+
+// Gas that smoke is near to stays (gas/gas_life.h).
+FUNCTION void mark_gas(VIEW_COMMA uint j)
+{
+    if (PARAMETER(gas_linger) > 0.0f) {
+        ATOMIC_MAX(gas_marks, j, 1u);
+    }
+}
+
+FUNCTION FlowSum add_to_flow(VIEW_COMMA FlowSum flow, vec3 p, vec3 own, bool smoke, uint j)
 {
     const vec3 offset = v3_sub(p, v3_from_v4(LOAD(positions, j)));
     const float t = 1.0f - v3_dot(offset, offset) / PARAMETER(smoothing_radius_squared);
-    if (t > 0.0f && (PARAMETER(has_solids) == 0u || has_density(LOAD(phases, j)))) {
+    if (t > 0.0f && is_carrier(VIEW_HERE_COMMA j, smoke)) {
+        if (smoke) {
+            mark_gas(VIEW_HERE_COMMA j);
+        }
         const float weight = t * t * t;
         flow.sum = v3_add_scaled(flow.sum, v3_sub(v3_from_v4(LOAD(velocities, j)), own), weight);
         flow.weight += weight;
@@ -147,8 +170,8 @@ FUNCTION Flow flow_of(FlowSum sum, vec3 own)
     return flow;
 }
 
-// The liquid around p, as seen by a passive particle of velocity `own`.
-FUNCTION Flow flow_at(VIEW_COMMA vec3 p, vec3 own)
+// The liquid around p, as seen by a passive particle of velocity `own`; gas, too, if it is of smoke.
+FUNCTION Flow flow_at(VIEW_COMMA vec3 p, vec3 own, bool smoke)
 {
     FlowSum sum;
     sum.sum = v3(0.0f, 0.0f, 0.0f);
@@ -164,7 +187,7 @@ FUNCTION Flow flow_at(VIEW_COMMA vec3 p, vec3 own)
                 if (cell_is_near(place, key_of_cell(VIEW_HERE_COMMA cell))) {
                     const uint end = LOAD(cell_starts, cell + 1u);
                     for (uint j = LOAD(cell_starts, cell); j < end; j++) {
-                        sum = add_to_flow(VIEW_HERE_COMMA sum, p, own, j);
+                        sum = add_to_flow(VIEW_HERE_COMMA sum, p, own, smoke, j);
                     }
                 }
             }
@@ -260,12 +283,20 @@ FUNCTION Passive drift(VIEW_COMMA Passive one, Flow flow)
     return one;
 }
 
+// The velocity of smoke that is alone: it becomes the air's.
+FUNCTION vec3 towards_air(VIEW_COMMA Passive one)
+{
+    const vec3 air = v3_mul(air_velocity(VIEW_HERE_COMMA one.position), PARAMETER(motion_mask));
+    return v3_add_scaled(air, v3_sub(one.velocity, air), PARAMETER(smoke_decay));
+}
+
 // One of slot i.
 FUNCTION Passive age_smoke(VIEW_COMMA uint i, Passive one)
 {
     const float dt = PARAMETER(time_step);
     const vec4 smoke = LOAD(diffuse_smoke, i);
-    STORE(diffuse_smoke, i, v4(smoke.x + dt, smoke.y, smoke.z, smoke.w));
+    const float temperature = PARAMETER(has_gas) != 0u ? smoke.z * PARAMETER(gas_cooling) : smoke.z;
+    STORE(diffuse_smoke, i, v4(smoke.x + dt, smoke.y, temperature, smoke.w));
     one.life -= smoke.y > 0.0f ? dt : 0.0f;
     return one;
 }
@@ -277,6 +308,9 @@ FUNCTION Passive move_passive(VIEW_COMMA Passive one, Flow flow)
     float class_now = DIFFUSE_FOAM;
     if (is_smoke(one.shown)) {
         class_now = DIFFUSE_SMOKE;
+        if (PARAMETER(has_gas) != 0u && flow.count == 0u) {
+            flow.velocity = towards_air(VIEW_HERE_COMMA one);
+        }
         one = drift(VIEW_HERE_COMMA one, flow);
     } else if (count < PARAMETER(diffuse_few)) {
         class_now = DIFFUSE_SPRAY;
@@ -348,7 +382,8 @@ KERNEL(advect_diffuse)
     if (is_in_use(VIEW_HERE_COMMA i)) {
         const vec3 own = v3_from_v4(LOAD(diffuse_velocities, i));
         const vec3 p = v3_add_scaled(v3_from_v4(LOAD(diffuse_positions, i)), own, PARAMETER(time_step));
-        const Flow flow = flow_at(VIEW_HERE_COMMA p, own);
+        const bool smoke = is_smoke(LOAD(diffuse_velocities, i).w);
+        const Flow flow = flow_at(VIEW_HERE_COMMA p, own, smoke);
         advance_passive(VIEW_HERE_COMMA i, flow);
     }
 }

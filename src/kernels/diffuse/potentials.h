@@ -39,7 +39,11 @@ FUNCTION float reference_speed(VIEW)
 // Whether a particle is of a liquid. Where all are, its phase is not loaded.
 FUNCTION bool makes_foam(VIEW_COMMA uint i)
 {
-    return PARAMETER(has_solids) == 0u || has_density(LOAD(phases, i));
+    if (PARAMETER(has_solids) == 0u && PARAMETER(has_gas) == 0u) {
+        return true;
+    }
+    const uint phase = LOAD(phases, i);
+    return has_density(phase) && !is_gas(phase);
 }
 
 // Unit vector, or zero.

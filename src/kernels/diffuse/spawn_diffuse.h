@@ -10,6 +10,7 @@
 #define MOTE_KERNELS_SPAWN_DIFFUSE_H
 
 #include "data.h"
+#include "diffuse/passive.h"
 #include "diffuse/potentials.h"
 #include "particle/spawn.h"
 
@@ -107,24 +108,56 @@ KERNEL(spawn_diffuse)
     }
 }
 
-// Counts the new particles, and takes free slots off the end.
-KERNEL(commit_diffuse)
+// Counts new particles, and takes free slots off the end.
+FUNCTION void count_new_diffuse(VIEW_COMMA uint wanted)
 {
-    const uint wanted = LOAD(cell_scan, PARAMETER(particle_count));
     const uint free = LOAD(diffuse_scan, PARAMETER(diffuse_count));
     uint extent = LOAD(diffuse_counts, DIFFUSE_EXTENT);
     const uint made = min_u32(wanted, PARAMETER(diffuse_capacity) - extent + free);
-    extent += made > free ? made - free : i; // i is 0
+    extent += made > free ? made - free : 0u;
     for (uint n = 0u; n < EXTENT_SEARCH && extent > 0u && LOAD(diffuse_positions, extent - 1u).w <= 0.0f; n++) {
         extent--;
     }
     STORE(diffuse_counts, DIFFUSE_EXTENT, extent);
     STORE(diffuse_counts, DIFFUSE_SPAWNED, LOAD(diffuse_counts, DIFFUSE_SPAWNED) + made);
     STORE(diffuse_counts, DIFFUSE_DROPPED, LOAD(diffuse_counts, DIFFUSE_DROPPED) + (wanted - made));
+}
+
+KERNEL(commit_diffuse)
+{
+    count_new_diffuse(VIEW_HERE_COMMA LOAD(cell_scan, PARAMETER(particle_count)) + i); // i is 0
     const float before = FLOAT_OF_BITS(LOAD(diffuse_counts, DIFFUSE_FASTEST)) * PARAMETER(foam_forgets);
     const float now = FLOAT_OF_BITS(LOAD(diffuse_counts, DIFFUSE_FAST));
     STORE(diffuse_counts, DIFFUSE_FASTEST, FLOAT_BITS(max_f32(before, now)));
     STORE(diffuse_counts, DIFFUSE_FAST, 0u);
+}
+
+// ---- Emission ----------------------------------------------------------------------------------------------
+
+// Passive particles that users emit in the step (mote_world_emit_diffuse): smoke. They get the free slots as above.
+
+// Marks the free slots anew, where something has taken some since passive particles were moved.
+KERNEL(mark_free_diffuse)
+{
+    if (is_in_use(VIEW_HERE_COMMA i)) {
+        STORE(diffuse_scan, i, 0u);
+    }
+}
+
+KERNEL(emit_diffuse)
+{
+    const uint slot = diffuse_slot(VIEW_HERE_COMMA i);
+    if (slot < PARAMETER(diffuse_capacity)) {
+        STORE(diffuse_positions, slot, LOAD(emission, 3u * i));
+        STORE(diffuse_velocities, slot, LOAD(emission, 3u * i + 1u));
+        STORE(diffuse_smoke, slot, LOAD(emission, 3u * i + 2u));
+        STORE(diffuse_ids, slot, LOAD(diffuse_counts, DIFFUSE_SPAWNED) + i);
+    }
+}
+
+KERNEL(commit_emission)
+{
+    count_new_diffuse(VIEW_HERE_COMMA PARAMETER(emission_count) + i); // i is 0
 }
 
 #endif

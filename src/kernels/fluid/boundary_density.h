@@ -379,11 +379,43 @@ FUNCTION vec3 image_term(VIEW_COMMA vec3 offset, float lambda)
     return v3_scale(offset, min_f32(lambda, 0.0f) * factor);
 }
 
+FUNCTION vec3 mirror_direction(Wall wall, vec3 direction)
+{
+    return v3_add_scaled(direction, wall.normal, -2.0f * v3_dot(wall.normal, direction));
+}
+
+// L of an image of particle j (isotropy.h) times a vector: that of j, mirrored.
+FUNCTION vec3 image_gradient(VIEW_COMMA Walls walls, uint image, uint j, vec3 offset)
+{
+    vec3 v = (image & 4u) != 0u ? mirror_direction(walls.c, offset) : offset;
+    v = (image & 2u) != 0u ? mirror_direction(walls.b, v) : v;
+    v = (image & 1u) != 0u ? mirror_direction(walls.a, v) : v;
+    v = isotropic_gradient(VIEW_HERE_COMMA j, v);
+    v = (image & 1u) != 0u ? mirror_direction(walls.a, v) : v;
+    v = (image & 2u) != 0u ? mirror_direction(walls.b, v) : v;
+    return (image & 4u) != 0u ? mirror_direction(walls.c, v) : v;
+}
+
+// image_term with isotropic pressure, for the image of particle j at this offset from particle i.
+FUNCTION vec3 isotropic_image_term(VIEW_COMMA Walls walls, uint image, uint i, uint j, vec3 offset, float here,
+                                   float other)
+{
+    const float factor = spiky_factor(v3_dot(offset, offset), PARAMETER(smoothing_radius));
+    const vec3 own = v3_scale(isotropic_gradient(VIEW_HERE_COMMA i, offset), here);
+    const vec3 others = image_gradient(VIEW_HERE_COMMA walls, image, j, offset);
+    return v3_scale(v3_add_scaled(own, others, other), here + other < 0.0f ? factor : 0.0f);
+}
+
 // The term for an image of particle j, which may be the particle itself.
-FUNCTION vec3 image_correction(VIEW_COMMA Walls walls, uint image, vec4 estimate, uint j)
+FUNCTION vec3 image_correction(VIEW_COMMA uint i, Walls walls, uint image, vec4 estimate, uint j)
 {
     const vec4 other = LOAD(position_estimates, j);
     const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
+    if (pressure_is_isotropic(VIEW_HERE)) {
+        const vec3 mirrored = image_offset(walls, image, offset);
+        const vec3 along = isotropic_image_term(VIEW_HERE_COMMA walls, image, i, j, mirrored, estimate.w, other.w);
+        return is_mirrored(walls, image, offset) ? along : v3(0.0f, 0.0f, 0.0f);
+    }
     const vec3 term = image_term(VIEW_HERE_COMMA image_offset(walls, image, offset), estimate.w + other.w);
     return is_mirrored(walls, image, offset) ? term : v3(0.0f, 0.0f, 0.0f);
 }
@@ -404,11 +436,11 @@ FUNCTION vec3 image_corrections(VIEW_COMMA uint i, Walls walls, uint image, floa
     const uint count = LOAD(neighbour_counts, i);
     const uint start = LOAD(neighbour_starts, i);
     const bool solids = has_solid_neighbours(VIEW_HERE);
-    vec3 sum = image_correction(VIEW_HERE_COMMA walls, image, estimate, i);
+    vec3 sum = image_correction(VIEW_HERE_COMMA i, walls, image, estimate, i);
     for (uint k = 0u; k < count; k++) {
         const uint j = LOAD(neighbours, neighbour_slot(start, k));
         if (!solids || has_density(LOAD(phases, j))) {
-            sum = v3_add(sum, image_correction(VIEW_HERE_COMMA walls, image, estimate, j));
+            sum = v3_add(sum, image_correction(VIEW_HERE_COMMA i, walls, image, estimate, j));
         }
     }
     return limit_image_correction(VIEW_HERE_COMMA i, v3_scale(sum, image_weight(walls, image)), inverse_mass);

@@ -8,6 +8,7 @@
 #define MOTE_KERNELS_DENSITY_H
 
 #include "data.h"
+#include "fluid/isotropy.h"
 #include "fluid/liquid.h"
 #include "fluid/sph_kernels.h"
 #include "particle/neighbours.h"
@@ -231,8 +232,8 @@ FUNCTION float artificial_pressure(VIEW_COMMA float squared_distance)
 
 // The contribution of particle j to the correction of a particle with this position estimate: a term of the sum of PBF
 // eq. 14, without common factors.
-FUNCTION vec3 density_correction_by(VIEW_COMMA vec4 estimate, float inverse_mass, bool solid, float smoothing_radius,
-                                    float pressure, uint j)
+FUNCTION vec3 density_correction_by(VIEW_COMMA uint i, vec4 estimate, float inverse_mass, bool solid,
+                                    float smoothing_radius, float pressure, uint j)
 {
     if (solid && !has_density(LOAD(phases, j))) {
         return v3(0.0f, 0.0f, 0.0f); // two solids have no pressure
@@ -241,14 +242,23 @@ FUNCTION vec3 density_correction_by(VIEW_COMMA vec4 estimate, float inverse_mass
     const vec3 offset = v3_sub(v3_from_v4(estimate), v3_from_v4(other));
     const float squared_distance = v3_dot(offset, offset);
     float lambda = estimate.w + other.w;
+    float repulsion = 0.0f;
     if (PARAMETER(has_pressure) != 0u) {
         const float between = pair_pressure(VIEW_HERE_COMMA pressure, inverse_mass, solid, j);
-        lambda -= between * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+        repulsion = between * artificial_pressure(VIEW_HERE_COMMA squared_distance);
+        lambda -= repulsion;
     }
+    float weight = 1.0f;
     if (solids_weighted(VIEW_HERE)) { // of two particles one at most is solid
-        lambda *= solid ? PARAMETER(solid_weight) : density_weight(VIEW_HERE_COMMA LOAD(phases, j));
+        weight = solid ? PARAMETER(solid_weight) : density_weight(VIEW_HERE_COMMA LOAD(phases, j));
+        lambda *= weight;
     }
-    return v3_scale(offset, lambda * spiky_factor(squared_distance, smoothing_radius));
+    const float factor = spiky_factor(squared_distance, smoothing_radius);
+    if (pressure_is_isotropic(VIEW_HERE)) {
+        const vec3 along = isotropic_correction(VIEW_HERE_COMMA i, j, offset, estimate.w, other.w, repulsion);
+        return v3_scale(along, weight * factor);
+    }
+    return v3_scale(offset, lambda * factor);
 }
 
 // PBF eq. 14. Reads the position estimates, writes the predicted positions: a Jacobi iteration without a second pass.
@@ -270,10 +280,10 @@ KERNEL(density_delta)
     vec3 delta = v3(0.0f, 0.0f, 0.0f);
     for (uint k = 0u; k < count; k += 2u) {
         const uvec2 pair = neighbour_pair(VIEW_HERE_COMMA start, k);
-        delta = v3_add(delta, density_correction_by(VIEW_HERE_COMMA estimate, particle.w, solid, smoothing_radius,
+        delta = v3_add(delta, density_correction_by(VIEW_HERE_COMMA i, estimate, particle.w, solid, smoothing_radius,
                                                     pressure, pair.x));
         const vec3 second =
-            density_correction_by(VIEW_HERE_COMMA estimate, particle.w, solid, smoothing_radius, pressure, pair.y);
+            density_correction_by(VIEW_HERE_COMMA i, estimate, particle.w, solid, smoothing_radius, pressure, pair.y);
         delta = v3_add(delta, k + 1u < count ? second : v3(0.0f, 0.0f, 0.0f));
     }
     float scale = PARAMETER(gradient_scale) * PARAMETER(over_relaxation) * particle.w;

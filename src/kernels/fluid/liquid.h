@@ -64,6 +64,9 @@ FUNCTION float tension_of(VIEW_COMMA uint phase)
     if (!liquids_differ(VIEW_HERE) || PARAMETER(unilateral) != 0u) {
         return PARAMETER(max_tension);
     }
+    if (is_gas(phase)) {
+        return 0.0f; // unilateral
+    }
     const float own = liquid_of(VIEW_HERE_COMMA phase).z;
     return own >= 0.0f ? own * PARAMETER(step_scale) : PARAMETER(max_tension);
 }

@@ -2,9 +2,11 @@
 // air.h - the velocity of the air around the particles: wind, and gusts that are eddies of several sizes.
 //
 //     u(p, t) = wind + gust sum_k a_k s(b_k . (p - wind t) / size + t gust / size + c_k)
+//         + Omega x (p - c) / (1 + r^2 / R^2)
 //
 // with a_k across b_k, so that each term, and their sum, has no divergence: eddies, no sources. s is a wave of period 1
-// made of parabolas, at most 6 % from a sine, and with the same bits on every backend, which a sine has not.
+// made of parabolas, at most 6 % from a sine, and with the same bits on every backend, which a sine has not. The last
+// term is a vortex: within its radius R, of which r is the distance from the axis, the air turns like a solid.
 #ifndef MOTE_KERNELS_AIR_H
 #define MOTE_KERNELS_AIR_H
 
@@ -43,6 +45,12 @@ FUNCTION vec3 air_velocity(VIEW_COMMA vec3 p)
             u = v3_add_scaled(u, amplitude, gust * air_wave(phase));
             size *= (k & 1u) == 0u ? 1.0f : 0.6f;
         }
+    }
+    const float size = PARAMETER(air_vortex_size);
+    if (size > 0.0f) {
+        const vec3 around = v3_cross(PARAMETER(air_vortex), v3_sub(p, PARAMETER(air_vortex_centre)));
+        const float squared = v3_dot(around, around) / v3_dot(PARAMETER(air_vortex), PARAMETER(air_vortex));
+        u = v3_add_scaled(u, around, 1.0f / (1.0f + squared * size));
     }
     return u;
 }

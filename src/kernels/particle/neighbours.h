@@ -7,6 +7,7 @@
 #include "data.h"
 #include "collider/distance.h"
 #include "contact/material.h"
+#include "gas/gas_life.h"
 #include "particle/integrate.h"
 
 #define CELL_COORDINATE_MAX 2097151.0f // 2^21 - 1
@@ -65,7 +66,8 @@ KERNEL(assign_keys)
     const vec3 position = v3_from_v4(place);
     STORE(order, i, i);
 
-    bool removed = place.w < 0.0f || (LOAD(phases, i) & PHASE_REMOVED) != 0u;
+    const uint phase = LOAD(phases, i);
+    bool removed = place.w < 0.0f || (phase & PHASE_REMOVED) != 0u || gas_is_over(VIEW_HERE_COMMA i, phase);
     for (uint s = 0u; s < PARAMETER(kill_volume_count); s++) {
         const Collider volume = LOAD(kill_volumes, s);
         removed = removed || collider_distance(VIEW_HERE_COMMA volume, to_collider(volume, position)).w < 0.0f;
@@ -123,6 +125,10 @@ KERNEL(mark_removed)
 #define DEAD_PARTICLES_vec4(name)          STORE(name, i, nothing);
 #define DEAD_PARTICLES_uint(name)
 #define DEAD_HANDLES_uint(name)
+#define DEAD_GAS_vec4(name)                                                                                            \
+    if (PARAMETER(has_gas) != 0u) {                                                                                    \
+        STORE(name, i, nothing);                                                                                       \
+    }
 #include "data.def"
         STORE(particle_scratch, i, nothing); // the scratch that they change places with
         STORE(cell_scan, i, 0u);

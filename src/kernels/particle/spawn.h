@@ -10,25 +10,20 @@
 #define MOTE_KERNELS_SPAWN_H
 
 #include "data.h"
+#include "cloth/tearing.h"
 #include "contact/material.h"
+#include "particle/hash.h"
 #include "particle/integrate.h"
 #include "particle/neighbours.h"
 
 #define SPAWN_UNIT 16777216.0f // 2^24: parts of a particle that a source counts in
-
-// An integer hash: pseudo-random numbers depend only on ids and step numbers.
-FUNCTION uint scrambled(uint x)
-{
-    x = (x ^ (x >> 16)) * 0x7feb352du;
-    x = (x ^ (x >> 15)) * 0x846ca68bu;
-    return x ^ (x >> 16);
-}
 
 STRUCT(Spawn)
 {
     vec4 position; // xyz (m), inverse mass (1/kg)
     vec3 velocity; // m/s
     uint phase;
+    uint handle; // or NONE
 };
 
 FUNCTION uint source_row(VIEW_COMMA uint i)
@@ -59,7 +54,7 @@ FUNCTION bool outlet_is_free(VIEW_COMMA uint i, vec3 outlet)
 
 // How many particles a source makes in this step, 0 or 1: `rate` a second, counted in whole numbers so that none is
 // lost to rounding, and each source at a moment of its own.
-FUNCTION uint spawns_of(VIEW_COMMA uint i)
+FUNCTION uint source_spawns(VIEW_COMMA uint i)
 {
     const uint row = source_row(VIEW_HERE_COMMA i);
     if (row >= PARAMETER(source_count)) {
@@ -72,15 +67,37 @@ FUNCTION uint spawns_of(VIEW_COMMA uint i)
     return due && outlet_is_free(VIEW_HERE_COMMA i, source_outlet(VIEW_HERE_COMMA i, source.z)) ? 1u : 0u;
 }
 
-// The particle that a source spawns.
+// How many particles a particle makes in this step: a vertex of cloth that is split, one.
+FUNCTION uint spawns_of(VIEW_COMMA uint i)
+{
+    return planned_copy(VIEW_HERE_COMMA i) != NONE ? 1u : source_spawns(VIEW_HERE_COMMA i);
+}
+
+// The copy of a vertex that is split, which takes its share of the mass.
+FUNCTION Spawn copy_of_vertex(VIEW_COMMA uint i, uint copy)
+{
+    const vec4 position = LOAD(positions, i);
+    Spawn spawn;
+    spawn.position = v4_from_v3(v3_from_v4(position), position.w / LOAD(tear_shares, LOAD(cloth_rows, i)));
+    spawn.velocity = v3_from_v4(LOAD(velocities, i));
+    spawn.phase = LOAD(phases, i);
+    spawn.handle = LOAD(cloth_handles, copy);
+    return spawn;
+}
+
 FUNCTION Spawn spawn_of(VIEW_COMMA uint i)
 {
+    const uint copy = planned_copy(VIEW_HERE_COMMA i);
+    if (copy != NONE) {
+        return copy_of_vertex(VIEW_HERE_COMMA i, copy);
+    }
     const uint row = source_row(VIEW_HERE_COMMA i);
     const vec4 source = LOAD(sources, row);
     Spawn spawn;
     spawn.position = v4_from_v3(source_outlet(VIEW_HERE_COMMA i, source.z), source.y);
     spawn.velocity = v3_from_v4(LOAD(velocities, i));
     spawn.phase = LOAD(source_phases, row);
+    spawn.handle = NONE;
     return spawn;
 }
 
@@ -103,10 +120,20 @@ KERNEL(spawn_particles)
         STORE(ids, slot, PARAMETER(next_id) + before + first + k);
         STORE(phases, slot, spawn.phase);
         if (PARAMETER(has_solids) != 0u || PARAMETER(handle_count) != 0u) {
-            STORE(handles, slot, NONE);
+            STORE(handles, slot, spawn.handle);
+        }
+        if (PARAMETER(has_gas) != 0u) {
+            STORE(gas_states, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+            STORE(gas_vortices, slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
         }
         for (uint kind = 0u; PARAMETER(recording) != 0u && kind < FORCE_KINDS; kind++) {
             STORE(forces, kind * PARAMETER(force_stride) + slot, v4(0.0f, 0.0f, 0.0f, 0.0f));
+        }
+        if (spawn.handle != NONE) { // the mass that is left
+            const vec4 own = LOAD(positions, i);
+            const float share = LOAD(tear_shares, LOAD(cloth_rows, i));
+            STORE(positions, i, v4_from_v3(v3_from_v4(own), own.w / (1.0f - share)));
+            STORE(handle_slots, handle_row(VIEW_HERE_COMMA spawn.handle), slot);
         }
     }
 }

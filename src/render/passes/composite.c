@@ -5,8 +5,12 @@
 
 static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    const SimpleShader shaders[] = {{"composite.comp", {0}}, {"composite.comp", {1}}}; // without foam, with it
-    return simple_pass_create(renderer, state, shaders, 2);
+    const SimpleShader shaders[] = {// with foam, with smoke
+                                    {"composite.comp", {0, 0}},
+                                    {"composite.comp", {1, 0}},
+                                    {"composite.comp", {0, 1}},
+                                    {"composite.comp", {1, 1}}};
+    return simple_pass_create(renderer, state, shaders, 4);
 }
 
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -20,8 +24,8 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
                                           .edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0,
                                           .has_occlusion = frame->constants.occlusion_means != 0};
     pass_constants(renderer, &constants, sizeof constants);
-    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[frame->constants.foam != 0 ? 1 : 0],
-              NULL, 0);
+    const uint32_t variant = (frame->constants.foam != 0 ? 1 : 0) + (frame->constants.has_smoke != 0 ? 2 : 0);
+    pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[variant], NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);
     return MOTE_OK;
 }

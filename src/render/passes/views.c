@@ -32,6 +32,10 @@ static const ViewRow view_rows[VIEW_COUNT] = {
     [VIEW_thickness] = {SHOW_THICKNESS, MAP_SEQUENTIAL, "thickness (m)"},
     [VIEW_foam] = {SHOW_FOAM, MAP_SEQUENTIAL, "optical depth of white water"},
     [VIEW_foam_class] = {SHOW_FOAM_CLASS, MAP_SEQUENTIAL, "spray 0, foam 1, bubbles 2"},
+    [VIEW_smoke] = {SHOW_SMOKE, MAP_SEQUENTIAL, "optical depth of smoke"},
+    [VIEW_smoke_age] = {SHOW_SMOKE_MEAN, MAP_SEQUENTIAL, "age of smoke (s)"},
+    [VIEW_smoke_temperature] = {SHOW_SMOKE_MEAN, MAP_SEQUENTIAL, "temperature of smoke (K above the environment)"},
+    [VIEW_smoke_sun] = {SHOW_SMOKE_SUN, MAP_SEQUENTIAL, "optical depth of smoke towards the sun"},
     [VIEW_colliders] = {SHOW_PHASE, MAP_NONE, "colliders: containers orange, solids green"},
 };
 
@@ -145,6 +149,14 @@ static MoteResult choose_range(const Frame *frame, ViewsConstants *constants)
         range = measure_depth(frame);
         range = (Range){0.0f, nice_ceiling(range.highest - range.lowest)};
         break;
+    case VIEW_smoke_age:
+        range = (Range){0.0f, 8.0f};
+        break;
+    case VIEW_smoke_temperature:
+        range = (Range){0.0f, 2000.0f};
+        break;
+    case VIEW_smoke:
+    case VIEW_smoke_sun:
     case VIEW_foam:
         range = (Range){0.0f, 4.0f};
         break;
