@@ -16,6 +16,15 @@ typedef enum MoteInflation {
     MOTE_INFLATION_GAS,    // an amount of gas, which presses by Boyle's law
 } MoteInflation;
 
+// What touches what else is solid or liquid: the vertices of a cloth, or its triangles (docs/cloth.md). With its own
+// vertices a cloth has contacts by vertices, unless by MOTE_CLOTH_CONTACTS_ALL.
+typedef enum MoteClothContacts {
+    MOTE_CLOTH_CONTACTS_AUTO,     // triangles, if the longest edge is longer than the distance that the cloth keeps
+    MOTE_CLOTH_CONTACTS_VERTICES, // what is smaller than the gaps between them falls through
+    MOTE_CLOTH_CONTACTS_TRIANGLES,
+    MOTE_CLOTH_CONTACTS_ALL, // triangles, for its own vertices, too
+} MoteClothContacts;
+
 // A cloth is made of particles of MOTE_KIND_CLOTH that are in the world already; one without mass is a pin. Its links
 // are springs of the world (mote_world_read_springs): along edges against stretching, across the quads of a grid
 // against shearing, and to vertices two away against bending. A mesh that is no grid resists shear by its edges, and
@@ -35,6 +44,7 @@ typedef struct MoteCloth {
     float thickness; // m, distance at which its vertices touch each other, and half of what they keep from what else is
                      // solid; at most the smoothing radius. 0 is the distance of all solids. Two of its vertices that
                      // are nearer than that at rest keep their distance at rest
+    MoteClothContacts contacts;
     float drag, lift; // coefficients of the air's forces on a triangle (MoteAir): a flat plate has about 1.2
     uint32_t tethers; // 0 to 2: of a vertex, to the nearest pins; they keep it from going farther from them
                       // than the links between are long at rest

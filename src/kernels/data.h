@@ -56,20 +56,22 @@ enum {
 #define COUNTER_SQUEEZED_ID        12u // the largest id among them, plus one
 #define COUNTER_SPAWNED            13u // particles made since the host last looked
 #define COUNTER_SPAWNS             14u // particles that the last step was to make
-#define COUNTER_LIMIT              15u
+#define COUNTER_TOUCHES            15u // pairs of a particle and a triangle of cloth
+#define COUNTER_LIMIT              16u
 // Behind the counters, and not cleared with them; all but the last are floats, J.
-#define WATCH_DEFICIT 15u // lost in the last second or so, and may come back
-#define WATCH_GAINED  16u // gained beyond that in the last second or so
-#define WATCH_ENERGY  17u // of all particles: what gains are compared with
-#define WATCH_GAINER  18u // id of the fastest particle where energy was gained last; NONE: by dynamic colliders
-#define COUNTER_ALL   19u
+#define WATCH_DEFICIT 16u // lost in the last second or so, and may come back
+#define WATCH_GAINED  17u // gained beyond that in the last second or so
+#define WATCH_ENERGY  18u // of all particles: what gains are compared with
+#define WATCH_GAINER  19u // id of the fastest particle where energy was gained last; NONE: by dynamic colliders
+#define COUNTER_ALL   20u
 #define WATCH_CHUNK   256u // particles, or sums of them, that one invocation sums up
 
 // The quantities that a speculative step assumes, and the device validates.
-#define SPECULATION_CELLS  0u // that there are cells, and no more than cell_count,
-#define SPECULATION_BLOCKS 1u // that there are no more than block_limit blocks of lists,
-#define SPECULATION_HEALTH 2u // that nothing went wrong in the step before,
-#define SPECULATION_SPAWNS 3u // and that there are dead slots for all new particles
+#define SPECULATION_CELLS   0u // that there are cells, and no more than cell_count,
+#define SPECULATION_BLOCKS  1u // that there are no more than block_limit blocks of lists,
+#define SPECULATION_HEALTH  2u // that nothing went wrong in the step before,
+#define SPECULATION_SPAWNS  3u // that there are dead slots for all new particles,
+#define SPECULATION_TOUCHES 4u // and that there are no more than touch_limit touches
 
 // Features that a world does not have, so that kernels can be compiled without them (HAS_FEATURE).
 #define LACKS_SOLIDS    1u   // particles that are not liquid
@@ -81,6 +83,10 @@ enum {
 #define LACKS_MIXTURES  64u  // particles that are lighter than some liquid
 #define LACKS_LIQUIDS   128u // liquids with parameters of their own
 #define LACKS_ISOTROPY  256u // isotropic pressure
+
+#define TOUCH_BY_VERTICES 0u // the contacts of a cloth: its vertices have them;
+#define TOUCH_OTHERS      1u // its triangles have them, with what is not of the cloth;
+#define TOUCH_ALL         2u // and with its own vertices, too
 
 #define DIFFUSE_SPRAY  0.0f // classes of passive particles
 #define DIFFUSE_FOAM   1.0f

@@ -329,6 +329,7 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .tear_variation = yard->cloth->tear_variation,
             .tear_splits = yard->cloth->tear_splits,
             .tear_room = yard->cloth->tear_room,
+            .contacts = (MoteClothContacts)yard->cloth->contacts,
         };
         result = mote_world_add_cloth(start->world, &cloth, NULL);
     }

@@ -181,6 +181,10 @@ static MoteResult check_numbers(const MoteWorld *world, const MoteCloth *cloth)
                          "the cloth has a thickness of %g m, expected 0 to the smoothing radius, which is %g m",
                          (double)cloth->thickness, (double)h);
     }
+    if ((uint32_t)cloth->contacts > MOTE_CLOTH_CONTACTS_ALL) {
+        return mote_fail(MOTE_ERROR_INPUT, "the cloth has contacts of kind %u, expected MOTE_CLOTH_CONTACTS_*",
+                         (uint32_t)cloth->contacts);
+    }
     if (cloth->tethers > 2) {
         return mote_fail(MOTE_ERROR_INPUT, "the cloth has %u tethers a vertex, expected at most 2", cloth->tethers);
     }
@@ -448,6 +452,55 @@ static MoteResult add_tethers(MoteWorld *world, const NewCloth *new)
     return result;
 }
 
+// How the cloth touches others: TOUCH_*.
+static uint32_t touches_of(const MoteWorld *world, const NewCloth *new)
+{
+    const MoteCloth *cloth = new->cloth;
+    if (cloth->contacts != MOTE_CLOTH_CONTACTS_AUTO) {
+        return cloth->contacts == MOTE_CLOTH_CONTACTS_ALL         ? TOUCH_ALL
+               : cloth->contacts == MOTE_CLOTH_CONTACTS_TRIANGLES ? TOUCH_OTHERS
+                                                                  : TOUCH_BY_VERTICES;
+    }
+    const float contact = world->settings.solid_distance * world->settings.spacing;
+    const float kept = cloth->thickness > 0.0f ? cloth->thickness : contact;
+    float longest = 0.0f;
+    for (size_t c = 0; c < 3 * (size_t)cloth->triangle_count; c++) {
+        const size_t next = c % 3 == 2 ? c - 2 : c + 1;
+        longest = fmaxf(longest, distance_between(new->rest[cloth->triangles[c]], new->rest[cloth->triangles[next]]));
+    }
+    return longest > 1.5f * kept ? TOUCH_OTHERS : TOUCH_BY_VERTICES; // diagonals of squares that are as wide
+}
+
+// The modes of all cloths, of the new one too, once one of them has contacts by triangles.
+static MoteResult add_touches(MoteWorld *world, const NewCloth *new, uint32_t mode)
+{
+    const uint32_t count = world->view.cloth_count + 1;
+    const bool had = world->has_touches;
+    if (!had && mode == TOUCH_BY_VERTICES) {
+        return MOTE_OK;
+    }
+    const uint64_t vertices = (uint64_t)world->view.cloth_vertex_count + new->rows;
+    const uint64_t triangles = (uint64_t)world->view.cloth_triangle_count + new->cloth->triangle_count;
+    uint32_t *modes = malloc(count * sizeof *modes);
+    MoteResult result = modes != NULL ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for a cloth");
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TOUCH_CLOTHS, count, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TOUCH_BOUNDS, 2, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TOUCH_VERTICES, vertices, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TOUCH_TRIANGLES, triangles + 1, 0) : result;
+    result = result == MOTE_OK ? world_reserve(world, CAPACITY_TOUCH_CORNERS, 3 * triangles, 0) : result;
+    if (result == MOTE_OK) {
+        for (uint32_t c = 0; c < count; c++) {
+            modes[c] = c + 1 == count ? mode : world->cloths[c].touches;
+        }
+        world->backend->functions->upload(world->backend, world->view.touch_modes, modes, count * sizeof *modes);
+        world->has_touches = true;
+        result = world_reserve_particles(world, world->capacities[CAPACITY_PARTICLES]);
+        world->has_touches = result == MOTE_OK || had;
+    }
+    free(modes);
+    return result;
+}
+
 static MoteResult reserve_tables(MoteWorld *world, const NewCloth *new)
 {
     const SolverData *view = &world->view;
@@ -633,7 +686,14 @@ static MoteResult add_tables(MoteWorld *world, NewCloth *new)
     result = result == MOTE_OK ? cloth_pressure_reserve(world, &new->record, new->rows) : result;
     result = result == MOTE_OK ? cloth_hinges_reserve(world, &new->hinges) : result;
     result = result == MOTE_OK ? mote_world_add_springs(world, new->springs, springs, NULL) : result;
-    return result == MOTE_OK ? count_cloth(world, new, gap) : result;
+    const uint32_t mode = touches_of(world, new);
+    result = result == MOTE_OK ? add_touches(world, new, mode) : result;
+    result = result == MOTE_OK ? count_cloth(world, new, gap) : result;
+    if (result == MOTE_OK) {
+        world->cloths[world->view.cloth_count - 1].touches = mode;
+        world->touches_itself = world->touches_itself || mode == TOUCH_ALL;
+    }
+    return result;
 }
 
 MoteResult mote_world_add_cloth(MoteWorld *world, const MoteCloth *cloth, uint32_t *index)

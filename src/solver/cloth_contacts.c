@@ -65,7 +65,8 @@ float world_cloth_reach(const MoteWorld *world, float contact_distance)
     for (uint32_t c = 0; c < world->view.cloth_count; c++) {
         const WorldCloth *cloth = &world->cloths[c];
         const float thickness = cloth->thickness > 0.0f ? cloth->thickness : contact_distance;
-        if (thickness != contact_distance || cloth->rest_gap < thickness) {
+        const bool needed = world->view.touching != 0u && cloth->touches != TOUCH_BY_VERTICES;
+        if (needed || thickness != contact_distance || cloth->rest_gap < thickness) {
             reach = fmaxf(reach, fmaxf(thickness, contact_distance));
         }
     }

@@ -100,12 +100,13 @@ MoteResult world_find_neighbours(MoteWorld *world)
     world->corners_are_current = false;
     MoteResult result = world_build_cells(world);
     result = result == MOTE_OK ? build_lists(world) : result;
-    world->lists_are_current = result == MOTE_OK;
     if (result == MOTE_OK && view->handle_count > 0) {
         LAUNCH(world, clear_handles);
         LAUNCH(world, locate_handles);
         world_locate_links(world);
         world_locate_cloth(world);
+        result = world_find_touches(world);
     }
+    world->lists_are_current = result == MOTE_OK;
     return result;
 }

@@ -116,8 +116,12 @@ void world_set_parameters(MoteWorld *world, float time_step)
 
     view->up = fall > 0.0f ? v3(-g.x / fall, -g.y / fall, -g.z / fall) : v3(0.0f, 1.0f, 0.0f);
     view->contact_distance = settings->solid_distance * settings->spacing;
+    view->touching = world_touches(world);
     view->cloth_reach = world_cloth_reach(world, view->contact_distance);
     view->fluid_distance = LIQUID_REACH * settings->spacing;
+    // What two constraints move towards each other in a step is less than half a smoothing radius, as lists have it.
+    view->touch_reach =
+        fmaxf(fmaxf(view->cloth_reach, view->fluid_distance), view->contact_distance) + (float)(0.5 * h + search - h);
     view->recovery_limit =
         settings->stabilization_iterations > 0 ? RECOVERY_SPEED * fall * time_step * time_step : (float)unlimited;
     view->solid_weight = settings->solid_density_weight;

@@ -68,6 +68,8 @@ void world_correct_misspeculation(MoteWorld *world, uint counters[COUNTER_ALL], 
     world->last_cells = counters[COUNTER_CELLS];
     world->last_blocks =
         counters[COUNTER_ABORTED] == 1u + SPECULATION_BLOCKS ? counters[COUNTER_BLOCKS] : world->last_blocks;
+    world->last_touches =
+        counters[COUNTER_ABORTED] == 1u + SPECULATION_TOUCHES ? counters[COUNTER_TOUCHES] : world->last_touches;
     world_roll_back(world, &world->marks[at].ordered);
     world->tally = world->marks[at].tally;
     world->lists_are_current = false;
@@ -94,5 +96,6 @@ void world_commit(MoteWorld *world, const uint counters[COUNTER_ALL])
         world->last_cells = world->view.cell_count = counters[COUNTER_CELLS];
         world->last_blocks = counters[COUNTER_BLOCKS];
         world->listed_entries = world->last_blocks * NEIGHBOUR_BLOCK;
+        world->listed_touches = world->last_touches = counters[COUNTER_TOUCHES];
     }
 }

@@ -53,6 +53,7 @@ static void begin_step(MoteWorld *world, float time_step, bool clear)
         world->corners_are_current = false;
         functions->find_bounds(world->backend, view->predicted, view->particle_count, view->bounds);
         LAUNCH(world, assign_keys);
+        world_keep_touch_bounds(world);
         if (world_stops(world)) {
             return;
         }
@@ -86,6 +87,7 @@ static void solve(MoteWorld *world)
     measure_stacks(world);
     stabilize(world); // lines 10-15
     predict_bodies(world);
+    world_begin_touches(world);
     count_dynamic_contacts(world);
     LAUNCH(world, watch_begin);
     for (uint32_t i = 0; i < world->settings.iterations; i++) { // lines 16-22, a group after the other
@@ -118,6 +120,7 @@ static void run_small_step(MoteWorld *world, float time_step, uint32_t number)
             stabilize(world);
         }
         predict_bodies(world);
+        world_begin_touches(world);
         count_dynamic_contacts(world);
         if (number == 0) {
             LAUNCH(world, watch_begin);
@@ -422,12 +425,14 @@ static void update_velocities(MoteWorld *world)
 static void take_velocities(MoteWorld *world)
 {
     SolverData *view = &world->view;
+    world_remember_touches(world);
     if (view->cluster_count > 0) {
         LAUNCH(world, creep_entries);
         LAUNCH(world, finish_clusters);
     }
     if (view->bouncing != 0u || view->velocity_friction != 0u) {
         LAUNCH(world, bounce_pairs);
+        world_bounce_touches(world);
     }
     if (view->cluster_count > 0 && (world->bouncing || world->bouncing_colliders)) {
         LAUNCH(world, bounce_clusters);

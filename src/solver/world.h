@@ -100,6 +100,7 @@ typedef struct WorldCloth {
     uint32_t seam_count;                   // of a cloth that tears: its springs, all from info.first_spring on;
     uint32_t *seams;                       // the corners that each is attached to, as link_anchors has them,
     uint32_t *seam_handles;                // and the handles of its ends while nothing is torn, 2 a spring
+    uint32_t touches;                      // TOUCH_*
 } WorldCloth;
 
 // The host's record of a set of moving pins (cloth_pins.c).
@@ -216,8 +217,10 @@ struct MoteWorld {
     uint16_t *hinge_colours;                                          // view.hinge_count of them (cloth_bending.c)
     uint32_t *hinge_colour_starts;                                    // in hinge_order, and the end
     uint32_t hinge_colour_count;
-    WorldPins *pins; // view.pin_set_count of them
-    float torn_inverse_mass; // 1/kg, the largest that a vertex of cloth can get by tearing
+    WorldPins *pins;                       // view.pin_set_count of them
+    float torn_inverse_mass;               // 1/kg, the largest that a vertex of cloth can get by tearing
+    bool has_touches, touches_itself;      // some cloth has contacts by its triangles, some with itself
+    uint32_t last_touches, listed_touches; // of them, as last_blocks and listed_entries
     StepCallbacks callbacks;
     MoteAir air;
     ForceFieldSlot *force_fields;
@@ -363,6 +366,15 @@ MoteResult world_add_link_statistics(MoteWorld *world, const MoteParticleView *h
 void world_locate_links(MoteWorld *world);
 // Which vertex of cloth each particle is, after a sort. cloth_contacts.c
 void world_locate_cloth(MoteWorld *world);
+// Contacts with triangles of cloth: whether there can be any in a step; kernels between the keys of particles and their
+// sort; the search; kernels at the beginning of a (small) step, at its end, and where speeds are given back.
+// cloth_touches.c
+bool world_touches(const MoteWorld *world);
+void world_keep_touch_bounds(MoteWorld *world);
+MoteResult world_find_touches(MoteWorld *world);
+void world_begin_touches(MoteWorld *world);
+void world_remember_touches(MoteWorld *world);
+void world_bounce_touches(MoteWorld *world);
 // The parameter cloth_reach (m) for a contact distance of other solids. cloth_contacts.c
 float world_cloth_reach(const MoteWorld *world, float contact_distance);
 // An error if a cloth is thicker than neighbours are searched with these settings. cloth_contacts.c

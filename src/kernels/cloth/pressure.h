@@ -64,7 +64,8 @@ KERNEL(find_pressure_borders)
             const uint corner = LOAD(cloth_fans, k);
             const uint other = LOAD(cloth_corners, corner_behind(corner));
             bool open = in_fan(VIEW_HERE_COMMA i, corner) && corner_is_whole(VIEW_HERE_COMMA corner);
-            for (uint m = LOAD(cloth_fan_starts, root); m < end && open; m++) { // a triangle that runs back along the edge
+            for (uint m = LOAD(cloth_fan_starts, root); m < end && open;
+                 m++) { // a triangle that runs back along the edge
                 const uint beside = LOAD(cloth_fans, m);
                 open = !in_fan(VIEW_HERE_COMMA i, beside) || LOAD(cloth_corners, corner_before(beside)) != other ||
                        !corner_is_whole(VIEW_HERE_COMMA beside);

@@ -37,6 +37,24 @@ FUNCTION float thickness_of(VIEW_COMMA uint row)
     return own > 0.0f ? own : PARAMETER(contact_distance);
 }
 
+// Whether particle j touches the triangles of the cloth that has this row, instead of its vertices (cloth/touches.h).
+FUNCTION bool triangles_touch(VIEW_COMMA uint row, uint other)
+{
+    if (row == NONE) {
+        return false;
+    }
+    const uint cloth = LOAD(cloth_of_vertices, row);
+    const uint mode = LOAD(touch_modes, cloth);
+    return mode == TOUCH_OTHERS ? other == NONE || LOAD(cloth_of_vertices, other) != cloth : mode == TOUCH_ALL;
+}
+
+FUNCTION bool touch_by_triangles(VIEW_COMMA uint i, uint j)
+{
+    const uint row = LOAD(cloth_rows, i);
+    const uint other = LOAD(cloth_rows, j);
+    return triangles_touch(VIEW_HERE_COMMA row, other) || triangles_touch(VIEW_HERE_COMMA other, row);
+}
+
 // The distance at which two solids touch of which one is a vertex of cloth at least.
 FUNCTION float sheet_reach(VIEW_COMMA uint i, uint j)
 {

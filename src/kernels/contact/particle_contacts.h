@@ -18,9 +18,15 @@
 #define FACE_REACH 0.75f // of the contact distance: how far aside of a particle its plane is believed
 #define PAIR_REACH 1.25f // of the contact distance: planes touch at sqrt(1 + FACE_REACH^2)
 
+#define NO_REACH -1e18f // of two that never touch
+
 // The distance at which particles i and j touch.
 FUNCTION float pair_reach(VIEW_COMMA uint i, uint j, uint phase, uint other_phase)
 {
+    if (PARAMETER(touching) != 0u && (has_trait(phase, TRAIT_SHEET) || has_trait(other_phase, TRAIT_SHEET)) &&
+        touch_by_triangles(VIEW_HERE_COMMA i, j)) {
+        return NO_REACH;
+    }
     if (has_density(phase) || has_density(other_phase)) {
         return PARAMETER(fluid_distance);
     }

@@ -129,6 +129,7 @@ KERNEL(mark_removed)
     if (PARAMETER(has_gas) != 0u) {                                                                                    \
         STORE(name, i, nothing);                                                                                       \
     }
+#define DEAD_TOUCH_SLOTS_uint(name)
 #include "data.def"
         STORE(particle_scratch, i, nothing); // the scratch that they change places with
         STORE(cell_scan, i, 0u);
@@ -152,6 +153,10 @@ KERNEL(validate_speculation)
         const uint wanted = LOAD(cell_scan, PARAMETER(particle_count));
         STORE(counters, COUNTER_SPAWNS, wanted);
         right = wanted <= LOAD(counters, COUNTER_REMOVED);
+    } else if (PARAMETER(speculation) == SPECULATION_TOUCHES) {
+        const uint touches = LOAD(triangle_touches, PARAMETER(cloth_triangle_count));
+        STORE(counters, COUNTER_TOUCHES, touches);
+        right = touches <= PARAMETER(touch_limit);
     } else {
         const uint blocks = LOAD(neighbour_starts, PARAMETER(particle_count));
         STORE(counters, COUNTER_BLOCKS, blocks);

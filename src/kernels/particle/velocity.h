@@ -44,7 +44,8 @@ KERNEL(update_velocity)
     bool asleep = v3_dot(moved, moved) < PARAMETER(sleep_distance) * PARAMETER(sleep_distance); // UPP eq. 14
     if (asleep) { // what is at the top of its flight is slow as well
         asleep = HAS_FEATURE(SOLIDS) && !has_density(LOAD(phases, i))
-                     ? LOAD(corrections, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f
+                     ? LOAD(corrections, i).w > 0.0f || LOAD(predicted, i).w <= 0.0f ||
+                           (PARAMETER(touching) != 0u && LOAD(touch_weights, i) > 0.0f)
                      : is_carried(VIEW_HERE_COMMA v3_sub(velocity, before));
     }
     if (cluster != NONE) { // a body sleeps as a whole
