@@ -50,10 +50,11 @@ MoteResult picture_write_exr(MoteRenderer *renderer, const char *path, uint32_t 
                              const char *view, void *scratch)
 {
     const size_t count = (size_t)width * height;
-    ImageChannel channels[16];
+    ImageChannel channels[PICTURE_EXR_CHANNELS];
     uint32_t channel_count = 0;
     float *values = scratch;
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        MOTE_ASSERT(channel_count + layers[i].components <= PICTURE_EXR_CHANNELS); // what `scratch` has room for
         const MoteResult result = mote_renderer_read_layer(renderer, layers[i].layer, values);
         if (result != MOTE_OK) {
             return result;

@@ -5,7 +5,8 @@
 
 #include "mote_render.h"
 
-enum { PICTURE_PNG_BYTES = 8, PICTURE_EXR_BYTES = 48 }; // of scratch memory a pixel: the layers are twelve floats
+enum { PICTURE_EXR_CHANNELS = 16 };                                           // of all layers, four bytes each
+enum { PICTURE_PNG_BYTES = 8, PICTURE_EXR_BYTES = 4 * PICTURE_EXR_CHANNELS }; // of scratch memory a pixel
 
 // 8 bit RGB, or 16 bit if `deep`. `scratch` holds PICTURE_PNG_BYTES a pixel.
 MoteResult picture_write_png(MoteRenderer *renderer, const char *path, uint32_t width, uint32_t height, bool deep,
