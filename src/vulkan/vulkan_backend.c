@@ -110,9 +110,10 @@ static void reset_timers(Backend *backend)
 static void destroy(Backend *backend)
 {
     VulkanBackend *vulkan = (VulkanBackend *)backend;
-    if (!vulkan_finish(vulkan)) {
-        device_wait_idle(vulkan->device); // a failure ends waiting for batches that may still run
-    }
+    vulkan_finish(vulkan);
+    // A failure ends waiting for batches that may still run. Where there is none, a software driver's queue still has
+    // work to do behind the semaphore that it signalled, with the pipelines that are about to go.
+    device_wait_idle(vulkan->device);
     vulkan_wait_for_renderer(vulkan);
     if (vulkan->timeline != NULL) {
         vulkan->shared->end_timeline(vulkan->shared, &vulkan->timeline->shared);
