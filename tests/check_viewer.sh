@@ -254,6 +254,14 @@ is filmed "s['recorded'] == $frames"
 # ---- Other keys, bookmarks, flying, a game controller, states, forces, a lost surface ----
 settings=$work/viewer.json
 echo '{"keys": {"pause": "J"}}' >"$settings"
+# Views are a ring, which ends with the kinds of forces: how far force_bodies is from its beginning.
+forces=$(sed -n '/^FORCE(BODIES,/,$p' "$source_folder/src/kernels/constraints.def" | grep -c '^FORCE(')
+# repeat TIMES LINE...
+repeat() {
+    for ((round = 0; round < $1; round++)); do
+        printf '%s\n' "${@:2}"
+    done
+}
 play keys "$scene" --size 400x250 --scale 0.25 --no-panel --paused <<EOF
 wait loaded
 key Space
@@ -310,16 +318,9 @@ key .
 wait settled
 wait seconds 0.2
 state $work/followed.json
-key B
-wait settled
-key B
-wait settled
-key B
-wait settled
+$(repeat "$forces" 'key B' 'wait settled')
 state $work/forces.json
-key V
-key V
-key V
+$(repeat "$forces" 'key V')
 key Escape
 wait seconds 0.3
 key .

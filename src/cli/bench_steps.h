@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/times.h"
 
-enum { BENCH_TIMING_LIMIT = 512, BENCH_STAGE_LIMIT = 16 };
+enum { BENCH_TIMING_LIMIT = 512, BENCH_STAGE_LIMIT = 64 };
 
 typedef struct StepsBench {
     MoteBackendOptions backend;

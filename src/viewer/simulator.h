@@ -36,7 +36,7 @@ typedef struct SimulatorCommand {
     double numbers[3], vector[3];
 } SimulatorCommand;
 
-enum { STATUS_TEXT = 4096, STATUS_TIMINGS = 128 };
+enum { STATUS_TEXT = 4096, STATUS_TIMINGS = 512 };
 
 // What the simulation's thread says of itself; a copy.
 typedef struct SimulatorStatus {
