@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watch_credit.h - how constraints that store energy, or are driven from outside, tell the energy watch (watch.h) of the work
-// they have done in a step: as work of colliders, of which the watch only takes the sum.
+// watch_credit.h - how constraints that store energy, or are driven from outside, tell the energy watch (watch.h) of
+// the work they have done in a step: as work of colliders, of which the watch only takes the sum.
 #ifndef MOTE_KERNELS_WATCH_CREDIT_H
 #define MOTE_KERNELS_WATCH_CREDIT_H
 
