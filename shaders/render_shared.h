@@ -236,12 +236,13 @@ struct FrameConstants {
     vec4 sun_radiance;       // irradiance of a surface that faces it; w unused
     vec4 sun_map;      // metres: half the width, half the height, the depth of the sun's maps; w is a texel's width
     vec4 ground_color; // w is the ground's height
-    vec4 solid_rects[SOLID_RECTS];   // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
-    vec4 liquid_rect;                // the same of the liquid
-    vec4 ground_centre;              // where it is most opaque; w is the distance at which it has faded away
-    vec2 centre;                     // pixels, jitter included
-    float focal;                     // pixels
-    float near_plane;                // m
+    vec4 solid_rects[SOLID_RECTS]; // what of the sun's maps, -1..1, solids are in: lowest x, y, highest x, y
+    vec4 liquid_rect;              // the same of the liquid
+    vec4 caustics_map;  // its lowest x, y in the sun's maps, texels for a unit there; w is how strong they are
+    vec4 ground_centre; // where it is most opaque; w is the distance at which it has faded away
+    vec2 centre;        // pixels, jitter included
+    float focal;        // pixels
+    float near_plane;   // m
     float spacing, smoothing_radius; // m
     float liquid_shadow;
     float exposure;       // factor
@@ -276,6 +277,7 @@ SHARED_STRUCT(FrameConstants)
 
 #define THICKNESS_UNIT   65536.0 // of a metre: sums stay exact, and whatever the order of atomics the same
 #define THICKNESS_LEVELS 8u      // of the pyramid that thickness is summed in
+#define CAUSTICS_SIZE    512u    // texels a side
 #define LAYER_FLOATS     16u
 #define NO_DEPTH         0x7f800000u // infinity's bits: nothing there
 #define PHASE_KIND       0x07000000u // MOTE_PHASE_KIND_MASK

@@ -115,6 +115,7 @@ typedef struct MoteLiquidLook {
     float curvature_step;      // dt of curvature flow, as a fraction of what is stable
     float refraction;          // index of refraction
     float shadow;              // 0 to 1, strength of the liquid's shadow on the scene
+    float caustics;            // 0 to 1: sunlight that the surface refracts, in place of a plain shadow
     float scattering;          // times the light that the liquid scatters back: 1 is murky, 0 is clear
 } MoteLiquidLook;
 

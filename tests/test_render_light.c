@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How much of the sky surfaces mirror, from the pixels of pictures, against Schlick's formula: F0 + (1 - F0) (1 -
-// cos)^5. Under a sky that is 1 everywhere, without a sun, what a black surface sends to the eye is what it mirrors.
+// How much of the sky surfaces mirror, from the pixels of pictures: of liquid against Fresnel's equations, of solids
+// against Schlick's formula, F0 + (1 - F0) (1 - cos)^5. Under a sky that is 1 everywhere, without a sun, what a black
+// surface sends to the eye is what it mirrors.
 #include "ray_fixture.h"
 
 static const MoteRenderMaterial black = {.color = {0, 0, 0}, .absorption = 1e4f, .roughness = 0.0f};
@@ -27,9 +28,20 @@ static double schlick(double f0, double cosine)
     return f0 + (1.0 - f0) * pow(1.0 - cosine, 5.0);
 }
 
+// The mean of both polarisations, by the angles on both sides.
+static double fresnel(double refraction, double cosine)
+{
+    const double in = acos(fmin(cosine, 1.0)), out = asin(sin(in) / refraction);
+    if (in < 1e-6) {
+        return pow((refraction - 1.0) / (refraction + 1.0), 2.0);
+    }
+    const double s = sin(in - out) / sin(in + out), p = tan(in - out) / tan(in + out);
+    return 0.5 * (s * s + p * p);
+}
+
 // Compares a column of pixels from the ball's centre to its top. `cosines` is the cosine of the angle between the view
 // and the normal for each pixel of the picture, or NAN where the ball is not. Up to 82 degrees: beyond is the outline.
-static void expect_schlick(const float *colors, const double *cosines, double f0)
+static void expect_mirror(const float *colors, const double *cosines, double (*formula)(double, double), double value)
 {
     double nearest[3] = {90.0, 90.0, 90.0};
     const double angles[3] = {0.0, 60.0, 80.0};
@@ -40,7 +52,7 @@ static void expect_schlick(const float *colors, const double *cosines, double f0
         if (!(angle < 82.0) || isnan(cosines[y - 1])) { // a pixel at the outline is no mirror
             continue;
         }
-        const double expected = schlick(f0, cosines[y]), found = (double)at(colors, x, y)[1];
+        const double expected = formula(value, cosines[y]), found = (double)at(colors, x, y)[1];
         if (fabs(found - expected) > 0.04 * expected + 1e-3) {
             fail_msg("at %.2f degrees %.5f of the light is mirrored, expected %.5f", angle, found, expected);
         }
@@ -53,7 +65,7 @@ static void expect_schlick(const float *colors, const double *cosines, double f0
 
 // A ball of water: one particle alone. The normals are those that the picture was shaded with, which
 // test_render_geometry.c compares with spheres.
-static void test_water_mirrors_as_schlick_says(void **state)
+static void test_water_mirrors_as_fresnel_says(void **state)
 {
     MoteRenderer *renderer = *state;
     const float spacing = 1.0f, refractions[2] = {1.33f, 1.6f};
@@ -72,7 +84,7 @@ static void test_water_mirrors_as_schlick_says(void **state)
             const Vector normal = {n[0], n[1], n[2]};
             cosines[y] = dot(normal, normal) > 0.5 ? -dot(unit(pixel_ray(&camera, WIDTH / 2, y)), normal) : NAN;
         }
-        expect_schlick(colors, cosines, pow((refractions[k] - 1.0) / (refractions[k] + 1.0), 2.0));
+        expect_mirror(colors, cosines, fresnel, refractions[k]);
         free(colors);
         free(normals);
     }
@@ -97,7 +109,7 @@ static void test_solids_mirror_as_schlick_says(void **state)
         const double hit = ray_hit(&ball.collider, camera.eye, ray, false);
         cosines[y] = isfinite(hit) ? -dot(ray, unit(add(camera.eye, hit, ray))) : NAN;
     }
-    expect_schlick(colors, cosines, 0.04); // of refraction 1.5
+    expect_mirror(colors, cosines, schlick, 0.04); // of refraction 1.5
     free(colors);
     mote_world_destroy(world);
 }
@@ -121,13 +133,13 @@ static void test_liquids_absorb_by_beer_and_lambert(void **state)
         float *normals = read_layer(renderer, "normal", WIDTH, HEIGHT);
         float *thickness = read_layer(renderer, "thickness", WIDTH, HEIGHT);
         const Camera camera = camera_of(&scene);
-        const double f0 = pow((scene.liquid.refraction - 1.0) / (scene.liquid.refraction + 1.0), 2.0);
         const double shares[3] = {0.2, 0.5, 0.9};
         uint32_t compared = 0;
         for (uint32_t y = HEIGHT / 3; y < HEIGHT - 8; y++) {
             const size_t pixel = (size_t)y * WIDTH + WIDTH / 2;
             const Vector normal = {normals[3 * pixel], normals[3 * pixel + 1], normals[3 * pixel + 2]};
-            const double mirrored = schlick(f0, -dot(unit(pixel_ray(&camera, WIDTH / 2, y)), normal));
+            const double cosine = -dot(unit(pixel_ray(&camera, WIDTH / 2, y)), normal);
+            const double mirrored = fresnel((double)scene.liquid.refraction, cosine);
             assert_true(thickness[pixel] > 0.1f);
             for (int c = 0; c < 3; c++) {
                 const double left = exp(-(1.0 - shares[c]) * (double)water.absorption * (double)thickness[pixel]);
@@ -213,7 +225,7 @@ static void test_the_screen_shows_exposure_and_saturation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_water_mirrors_as_schlick_says),
+        cmocka_unit_test(test_water_mirrors_as_fresnel_says),
         cmocka_unit_test(test_solids_mirror_as_schlick_says),
         cmocka_unit_test(test_liquids_absorb_by_beer_and_lambert),
         cmocka_unit_test(test_the_screen_shows_exposure_and_saturation),

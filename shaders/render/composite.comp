@@ -6,6 +6,7 @@
 #include "frame.glsl"
 #include "sky.glsl"
 #include "shadow.glsl"
+#include "fresnel.glsl"
 #include "smoke_view.glsl"
 #include "occlusion.glsl"
 #include "passes/composite.h"
@@ -30,8 +31,9 @@ float inverse_beside(ivec2 texel, ivec2 offset, float own)
 // The slope of 1 / z at a texel from the steps to both sides, each weighted down as it gets steeper than 45 degrees
 // (w ~ 1 / (1 + slope^2)^2, the weights of WENO schemes; Jiang and Shu 1996): their mean where the surface is smooth,
 // the flatter of the two at an edge that is smaller than what inverse_beside() tells apart. A step across a droplet's
-// rim would be a mirror a pixel wide, where the real one is a hundredth. y is how far the two agree, 0 to 1.
-vec2 slope_between(float before, float own, float after)
+// rim would be a mirror a pixel wide, where the real one is a hundredth. y is how far the two agree, 0 to 1, z the angle
+// between them (its sine).
+vec3 slope_between(float before, float own, float after)
 {
     const float unit = own / frame.focal; // a step of a surface at 45 degrees
     const float back = (own - before) / unit, ahead = (after - own) / unit;
@@ -40,33 +42,46 @@ vec2 slope_between(float before, float own, float after)
     const float weight_ahead = after > 0.0 ? flat_ahead * flat_ahead : 0.0;
     const float slope = (weight_back * back + weight_ahead * ahead) / max(weight_back + weight_ahead, 1e-20);
     const float agree = 1.0 - abs(ahead - back) / (1.0 + abs(back) + abs(ahead));
-    return vec2(unit * slope, min(before, after) > 0.0 ? agree : 0.0);
+    const float bend = abs(ahead - back) * sqrt(flat_back * flat_ahead);
+    return min(before, after) > 0.0 ? vec3(unit * slope, agree, bend) : vec3(unit * slope, 0.0, 0.0);
 }
 
 // The normal towards the eye, world space. A plane n . p = 1 has 1 / z = n . (slope, 1): the gradient of 1 / z over the
-// slope is the normal itself. w is how sure it is, 0 to 1.
-vec4 surface_normal(ivec2 texel, float z)
+// slope is the normal itself.
+struct SurfaceNormal {
+    vec3 normal;
+    float sure;   // 0 to 1
+    float change; // from pixel to pixel, squared
+};
+
+SurfaceNormal surface_normal(ivec2 texel, float z)
 {
     const float q = 1.0 / z;
-    const vec2 x = slope_between(inverse_beside(texel, ivec2(-1, 0), q), q, inverse_beside(texel, ivec2(1, 0), q));
-    const vec2 y = slope_between(inverse_beside(texel, ivec2(0, -1), q), q, inverse_beside(texel, ivec2(0, 1), q));
+    const vec3 x = slope_between(inverse_beside(texel, ivec2(-1, 0), q), q, inverse_beside(texel, ivec2(1, 0), q));
+    const vec3 y = slope_between(inverse_beside(texel, ivec2(0, -1), q), q, inverse_beside(texel, ivec2(0, 1), q));
     const vec2 gradient = vec2(x.x, -y.x) * frame.focal;
     const vec2 slope = pixel_slope(vec2(texel) + 0.5);
     const vec3 n = vec3(gradient, q - dot(gradient, slope));
-    return vec4(-normalize(view_to_world_direction(n)), min(x.y, y.y));
+    return SurfaceNormal(-normalize(view_to_world_direction(n)), min(x.y, y.y), 0.5 * (x.z * x.z + y.z * y.z));
 }
 
-// Where the refracted ray is on the screen after `metres` of liquid.
+// Where the refracted ray is on the screen after `metres` of liquid. Where something before the liquid is there, which
+// cannot be seen through it: the last place on the way at which nothing is, so that the picture behind the surface is
+// compressed beside it, and not torn.
 vec2 pixel_behind(vec3 point, vec3 direction, float metres, float surface_z, ivec2 texel)
 {
     const vec3 leaves = to_view(point + direction * metres);
     const vec2 pixel = pixel_of(vec3(leaves.xy, max(leaves.z, 1e-3)));
-    const vec2 size = vec2(frame.width, frame.height);
-    vec2 seen = clamp(pixel, vec2(0.5), size - 0.5);
+    const vec2 size = vec2(frame.width, frame.height), own = vec2(texel) + 0.5;
+    const vec2 seen = clamp(pixel, vec2(0.5), size - 0.5);
+    float share = 1.0;
     if (scene_view_z(ivec2(seen)) < surface_z) {
-        seen = vec2(texel) + 0.5; // something in front of the liquid: not to be seen through it
+        share = 0.0;
+        for (float step = 0.5; step > 0.02; step *= 0.5) { // bisection
+            share += scene_view_z(ivec2(mix(own, seen, share + step))) < surface_z ? 0.0 : step;
+        }
     }
-    return seen;
+    return mix(own, seen, share);
 }
 
 // What is seen along the refracted ray after `metres` of liquid: the scene as it is on the screen where the ray leaves.
@@ -97,18 +112,72 @@ vec3 foam_behind(vec3 point, vec3 direction, float z, ivec2 texel, vec3 light, v
     return mix(light, white * exp(-1.7 * absorption * metres), foam_opacity(sum / FOAM_UNIT));
 }
 
-vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
+// The scene in the direction of a mirrored ray, as far as the picture shows it: w is 1 where the ray meets something, less
+// near the picture's border. Steps grow with the way; what a ray passes behind by more than a step, it does not meet.
+vec4 mirrored_scene(vec3 point, vec3 direction)
 {
+    const int STEPS = 14;
+    const vec3 from = to_view(point), along = to_view(frame.eye.xyz + direction);
+    const vec2 size = vec2(frame.width, frame.height);
+    float near = 0.0, far = 0.0, way = frame.smoothing_radius;
+    for (int k = 0; k < STEPS && far == 0.0; k++, way *= 1.5) {
+        const vec3 at = from + way * along;
+        const vec2 pixel = pixel_of(vec3(at.xy, max(at.z, frame.near_plane)));
+        if (at.z <= frame.near_plane || any(lessThan(pixel, vec2(0.0))) || any(greaterThanEqual(pixel, size))) {
+            break;
+        }
+        const float behind = at.z - scene_view_z(ivec2(pixel));
+        far = behind > 0.0 && behind < 0.5 * way ? way : 0.0;
+        near = far > 0.0 ? near : way;
+    }
+    vec4 seen = vec4(0.0);
+    if (far > 0.0) {
+        for (int k = 0; k < 5; k++) {
+            const float middle = 0.5 * (near + far);
+            const vec3 at = from + middle * along;
+            const bool before = at.z < scene_view_z(ivec2(clamp(pixel_of(at), vec2(0.0), size - 1.0)));
+            near = before ? middle : near;
+            far = before ? far : middle;
+        }
+        const vec2 place = pixel_of(from + far * along) / size;
+        const vec2 border = min(place, 1.0 - place);
+        seen = vec4(textureLod(sampler2D(scene_color_image, linear_sampler), place, 0.0).rgb,
+                    smoothstep(0.0, 0.05, min(border.x, border.y)));
+    }
+    return seen;
+}
+
+// The sun in the surface, over its irradiance: GGX (Walter et al. 2007) as wide as the smoothing leaves the surface uncertain,
+// and wider where the normal changes from pixel to pixel, so that small waves glitter evenly instead of in dots (Tokuyoshi
+// and Kaplanyan 2019).
+float glint(vec3 normal, vec3 to_eye, float change)
+{
+    const vec3 to_sun = frame.sun_direction.xyz, halfway = normalize(to_sun + to_eye);
+    const float nl = max(dot(normal, to_sun), 0.0), nv = max(dot(normal, to_eye), 1e-3);
+    const float nh = max(dot(normal, halfway), 0.0);
+    const float a2 = min(0.058 * 0.058 + min(change, 0.18), 1.0), a = sqrt(a2);
+    const float d = nh * nh * (a2 - 1.0) + 1.0;
+    const float masking = 0.5 / max(mix(2.0 * nl * nv, nl + nv, a), 1e-4);
+    return nl * a2 / (3.14159265 * d * d) * masking * dielectric_fresnel(dot(to_eye, halfway), pass.refraction);
+}
+
+vec3 shade(ivec2 texel, float z, SurfaceNormal surface, vec4 thickness)
+{
+    const vec3 normal = surface.normal;
+    const float sure = smoothstep(0.0, 0.7, surface.sure);
     const vec2 pixel = vec2(texel) + 0.5;
     const vec3 direction = normalize(pixel_direction(pixel));
     const vec3 point = world_point_at(pixel, z);
     const float facing = clamp(-dot(direction, normal), 0.0, 1.0);
-    const float f0 = pow((pass.refraction - 1.0) / (pass.refraction + 1.0), 2.0);
-    const float fresnel = f0 + (1.0 - f0) * pow(1.0 - facing, 5.0);
+    const float fresnel = dielectric_fresnel(facing, pass.refraction);
 
     const vec3 refracted = refract(direction, normal, 1.0 / pass.refraction);
-    // At most as far as the liquid's own scale: a deep pool bends what is near its surface, not what is miles away.
-    const vec3 background = behind(point, refracted, min(thickness.a, 8.0 * frame.smoothing_radius), z, texel);
+    // At most to the ground, and as far as the liquid's own scale: a deep pool bends what is near its surface, not what is
+    // miles away.
+    const float down = frame.ground_visible != 0u ? max(-refracted.y, 0.0) : 0.0;
+    const float to_ground = max(point.y - frame.ground_color.w, 0.0) / max(down, 1e-4);
+    const float way = min(min(thickness.a, to_ground), 8.0 * frame.smoothing_radius);
+    const vec3 background = behind(point, refracted, way, z, texel);
     const vec3 transmittance = exp(-thickness.rgb);
     const vec3 scatter_color = material_color_at(thickness);
     float lit = sun_visibility(point + normal * (0.5 * frame.spacing));
@@ -121,17 +190,17 @@ vec3 shade(ivec2 texel, float z, vec3 normal, float sure, vec4 thickness)
     const vec3 mirrored = reflect(direction, normal);
     // A mirrored ray that goes down meets the liquid again, as a rule: it sees what the refracted one does, not the ground.
     const float mirror = fresnel * sure * smoothstep(-0.1, 0.0, mirrored.y);
-    const vec3 reflection = sky_radiance(mirrored);
-    // The sun's glint: a normalised Blinn-Phong lobe about as wide as the smoothing leaves the surface uncertain.
-    const vec3 halfway = normalize(frame.sun_direction.xyz - direction);
-    const float power = 600.0;
-    const float glint = (power + 8.0) / 25.13 * pow(max(dot(normal, halfway), 0.0), power);
-    const vec3 sun = frame.sun_radiance.rgb * (lit * sure * glint * max(dot(normal, frame.sun_direction.xyz), 0.0));
+    vec3 reflection = sky_radiance(mirrored);
+    if (mirror > 0.02) {
+        const vec4 seen = mirrored_scene(point, mirrored);
+        reflection = mix(reflection, seen.rgb, seen.w);
+    }
+    const vec3 sun = frame.sun_radiance.rgb * (lit * sure * glint(normal, -direction, surface.change));
     vec3 through = background * transmittance + scattered;
     if (HAS_FOAM != 0u) {
         through = foam_behind(point, refracted, z, texel, through, thickness);
     }
-    return (1.0 - mirror) * through + mirror * reflection + fresnel * sun;
+    return (1.0 - mirror) * through + mirror * reflection + sun;
 }
 
 // Of the scene's samples at a pixel, those in front of the liquid: the sum of their light; w is how many they are.
@@ -174,11 +243,11 @@ void main()
         imageStore(color_store, texel, vec4(texelFetch(scene_color_image, texel, 0).rgb, 1.0));
         return;
     }
-    const vec4 normal = surface_normal(texel, z);
+    const SurfaceNormal surface = surface_normal(texel, z);
     const vec2 at = (vec2(texel) + 0.5) / vec2(2 * imageSize(thickness_store));
     vec4 thickness = textureLod(sampler2D(thickness_image, linear_sampler), at, 0.0);
-    imageStore(normals_store, texel, vec4(normal.xyz, 1.0));
-    vec3 liquid = shade(texel, z, normal.xyz, smoothstep(0.0, 0.7, normal.w), thickness);
+    imageStore(normals_store, texel, vec4(surface.normal, 1.0));
+    vec3 liquid = shade(texel, z, surface, thickness);
     if (HAS_SMOKE != 0u) {
         liquid = smoke_over(liquid, vec2(texel) + 0.5, z);
     }

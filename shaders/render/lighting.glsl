@@ -6,7 +6,7 @@ vec3 sun_irradiance(vec3 point, vec3 normal)
     const float facing = dot(normal, frame.sun_direction.xyz);
     vec3 light = vec3(0.0);
     if (facing > 0.0) {
-        light = frame.sun_radiance.rgb * facing * sun_visibility(point, normal) * liquid_transmittance(point) *
+        light = frame.sun_radiance.rgb * facing * sun_visibility(point, normal) * sunlight_through_liquid(point) *
                 smoke_sun(point);
     }
     return light;

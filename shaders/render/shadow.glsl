@@ -132,6 +132,39 @@ vec3 liquid_transmittance(vec3 point)
     return through;
 }
 
+// What refracted sunlight there is at a point, over the sun's: the map of caustics.comp, bilinear. Before the liquid's
+// first surface all of it.
+vec3 caustics_at(vec3 point)
+{
+    const vec3 place = (frame.sun_projection * vec4(point, 1.0)).xyz;
+    const vec2 texel = (place.xy - frame.caustics_map.xy) * frame.caustics_map.z - 0.5;
+    vec3 light = vec3(1.0);
+    if (all(greaterThan(texel, vec2(0.0))) && all(lessThan(texel, vec2(float(CAUSTICS_SIZE) - 1.0)))) {
+        const ivec2 low = ivec2(texel);
+        const vec2 part = texel - vec2(low);
+        const uint at = uint(low.y) * CAUSTICS_SIZE + uint(low.x);
+        const vec4 below = mix(frame.caustics.at[at], frame.caustics.at[at + 1u], part.x);
+        const vec4 above = mix(frame.caustics.at[at + CAUSTICS_SIZE], frame.caustics.at[at + CAUSTICS_SIZE + 1u], part.x);
+        const vec4 map = mix(below, above, part.y);
+        const float behind = clamp((place.z * frame.sun_map.z - map.w) / frame.spacing, 0.0, 1.0);
+        light = mix(light, map.rgb, behind * frame.liquid_shadow);
+    }
+    return light;
+}
+
+// What liquid makes of the sunlight that falls on a surface.
+vec3 sunlight_through_liquid(vec3 point)
+{
+    vec3 light = vec3(0.0);
+    if (frame.caustics_map.w < 1.0) {
+        light = (1.0 - frame.caustics_map.w) * liquid_transmittance(point);
+    }
+    if (frame.caustics_map.w > 0.0) {
+        light += frame.caustics_map.w * caustics_at(point);
+    }
+    return light;
+}
+
 // The colour that scattered light has: of the only material, or what is left by those that absorb.
 vec3 material_color_at(vec4 thickness)
 {
