@@ -46,6 +46,21 @@ near(validate.front_of(x, y, 0.1, 5), 2.0, 1e-9, "the front")
 steps = np.arange(0, 100)
 near(validate.acceleration_of(steps / 240, 1 - 9.81 * steps * (steps + 1) / 2 / 240**2, 240), -9.81, 1e-6, "the acceleration")
 
+# Potential flow: phi = x^2 - y^2 in a quarter of a disk has dphi/dn = 2 phi, with errors that fall with the square of the
+# distance of nodes; and a column keeps its volume and energy.
+flow = validate.potential_flow
+errors = []
+for count in (20, 40):
+    angles = np.linspace(0.0, 0.5 * math.pi, count + 1)
+    disk = np.array([np.cos(angles), np.sin(angles), np.cos(2.0 * angles)])
+    disk[flow.Y, 0] = disk[flow.X, -1] = 0.0
+    errors.append(np.max(np.abs(flow.normal_speeds(disk) - 2.0 * disk[flow.PHI])))
+assert errors[0] < 0.005 and errors[1] < 0.35 * errors[0], errors
+times, fronts, grown, gained = flow.collapse(1.2, 0.03, 0.24)
+near(grown, 0.0, 0.002, "the growth of the volume")
+near(gained, 0.0, 0.002, "the gain of energy")
+near(float(fronts[-1]), 1.745, 0.01, "the front, which is 1.745 with finer nodes")
+
 # Limits.
 row = validate.Row("drop", "", "", float("nan"), low=0)
 assert row.fine() is False and validate.Row("drop", "", "", 1.0).fine() is None
