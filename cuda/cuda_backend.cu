@@ -258,7 +258,7 @@ static void destroy(Backend *backend)
 
 static const BackendFunctions functions = {
     "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, native_handle, launch, sort, scan, find_bounds,
-    NULL, // build_lists: counting and filling suit a GPU
+    NULL, NULL, NULL, // build_lists and sparse ones: counting and filling suit a GPU
     wait_for_all, hand_over, failure, read_timers, reset_timers,
 };
 

@@ -6,6 +6,7 @@
 #include "cpu/avx2_idle.h"
 #include "cpu/cpu_backend.h"
 #include "mote_diffuse.h"
+#include "tearing_fixture.h"
 
 enum { CPU, PORTABLE, CUDA, VULKAN }; // rows of test_backends
 
@@ -113,7 +114,8 @@ static bool is_exact(KernelId kernel)
 {
     return kernel == KERNEL_ID_predict || kernel == KERNEL_ID_assign_keys || kernel == KERNEL_ID_update_velocity ||
            kernel == KERNEL_ID_stabilize_contacts || kernel == KERNEL_ID_solve_contacts ||
-           kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours;
+           kernel == KERNEL_ID_count_neighbours || kernel == KERNEL_ID_fill_neighbours ||
+           kernel == KERNEL_ID_solve_tethers;
 }
 
 static void compare_views(KernelId kernel, const SolverData *found, const SolverData *expected)
@@ -304,7 +306,8 @@ static void watch_dam_break(const MoteSettings *settings)
     read_statistics(world); // launches measure_density
     for (int kernel = 0; kernel < KERNEL_COUNT; kernel++) {
         const bool of_solids = kernel == KERNEL_ID_solve_pairs || kernel == KERNEL_ID_count_contacts ||
-                               kernel == KERNEL_ID_split_particle_masses || kernel == KERNEL_ID_solve_coloured_links;
+                               kernel == KERNEL_ID_split_particle_masses || kernel == KERNEL_ID_solve_coloured_links ||
+                               kernel == KERNEL_ID_solve_tethers;
         if (cpu_avx2_kernels()[kernel] != NULL && watch.compared[kernel] == 0 && !of_solids) {
             fail_msg("the twin of %s was never launched", kernel_names[kernel]);
         }
@@ -553,6 +556,37 @@ static void avx2_kernels_agree_on_links(void **state)
     }
 }
 
+// Cloth that falls into its tethers, which are none, one or two a vertex; a pin and some vertices are gone.
+static void avx2_kernels_agree_on_tethers(void **state)
+{
+    (void)state;
+    if (without_avx2()) {
+        return;
+    }
+    MoteSettings settings = sheet_settings();
+    settings.gravity = (MoteVec3){0, -9.81f, 0};
+    settings.small_steps = 3;
+    MoteWorld *world = make_watched_world(&settings);
+    for (uint32_t tethers = 0; tethers <= 2; tethers++) {
+        Sheet sheet = make_sheet(13, 11, 0.05f);
+        for (uint32_t v = 0; v < sheet.vertices; v++) {
+            sheet.masses[v] = v == 0 || v == 12 || v == 70 ? 0.0f : 0.01f;
+            sheet.velocities[v] = (MoteVec3){0, v >= 13 ? -6.0f : 0.0f, 1.0f};
+            sheet.positions[v].z = 0.5f * (float)tethers;
+        }
+        sheet.cloth.tethers = tethers;
+        sheet.cloth.stretch_compliance = 0.1f;
+        add_sheet(world, &sheet);
+        free_sheet(&sheet);
+    }
+    run_steps(world, 4, 1.0f / 60.0f);
+    const uint32_t gone[] = {0, 150, 151, 143 + 12};
+    expect_ok(mote_world_remove_particles(world, gone, 4));
+    run_steps(world, 4, 1.0f / 60.0f);
+    assert_true(watch.compared[KERNEL_ID_solve_tethers] >= 24);
+    mote_world_destroy(world);
+}
+
 static void avx2_kernels_agree_on_solids(void **state)
 {
     (void)state;
@@ -663,6 +697,7 @@ int main(void)
         cmocka_unit_test(avx2_kernels_agree_on_odd_particles),
         cmocka_unit_test(avx2_kernels_agree_in_overfull_cells),
         cmocka_unit_test(avx2_kernels_agree_on_links),
+        cmocka_unit_test(avx2_kernels_agree_on_tethers),
         cmocka_unit_test(avx2_kernels_agree_on_solids),
         cmocka_unit_test(backends_are_equal_to_the_bit),
         cmocka_unit_test(avx2_kernels_stay_near_the_portable_kernels),

@@ -2,6 +2,7 @@
 // Spatial order, cells and neighbour lists against brute force.
 #include "backends.h"
 
+#include "cpu/cpu_backend.h"
 #include "kernels/kernels.h"
 
 static const float SMOOTHING_RADIUS = 0.1f; // m: particles of 5 cm radius that touch
@@ -362,6 +363,64 @@ static void outliers_at_a_hundred_thousand_kilometres(void **state)
     assert_true(check_points(*state, 3, points, 1500, NULL) > 1500);
 }
 
+// ---- Without cells ----
+
+// Solids of two groups, one of which does not touch its own; the lists of their step.
+static Found find_solids(const TestBackend *backend, uint32_t count, bool *by_cells)
+{
+    const MoteSettings settings = measuring_settings(3, 0.5f * SMOOTHING_RADIUS, 2.0f);
+    MoteWorld *world = make_world(backend, &settings);
+    add_points(world, points, count / 2, MOTE_PHASE(MOTE_KIND_GRAIN, 0));
+    add_points(world, points + count / 2, count - count / 2, MOTE_PHASE(MOTE_KIND_BODY, 1));
+    run_steps(world, 1, 1e-2f);
+    const SolverData *view = &world->view;
+    *by_cells = view->cell_hash_size > 0;
+    Found found = {.count = view->particle_count, .smoothing_radius_squared = view->smoothing_radius_squared};
+    const size_t n = found.count;
+    found.points = download_copy(world, view->predicted, n * sizeof(vec4));
+    found.counts = download_copy(world, view->neighbour_counts, n * sizeof(uint));
+    found.starts = download_copy(world, view->neighbour_starts, (n + 1) * sizeof(uint));
+    found.blocks = found.starts[n];
+    found.neighbours = download_copy(world, view->neighbours, (size_t)found.blocks * NEIGHBOUR_BLOCK * sizeof(uint));
+    mote_world_destroy(world);
+    return found;
+}
+
+// The vectorised search of sparse particles, which has no cells, finds the same lists in the same order: where hardly
+// any are near to another, on a sheet, on a line whose ends are far apart, and beside some that are all at one place.
+static void sparse_lists_are_those_of_cells(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < 5; k++) {
+        const uint32_t count = k == 0 ? 513 : 4000;
+        for (uint32_t i = 0; i < count; i++) {
+            const float t = 1.1f * SMOOTHING_RADIUS * (float)i;
+            points[i] = k == 2   ? (MoteVec3){1.1f * SMOOTHING_RADIUS * (float)(i % 64), random_float(0.0f, 0.02f),
+                                              1.05f * SMOOTHING_RADIUS * (float)(i / 64)}
+                        : k == 3 ? (MoteVec3){i % 2 == 0 ? t : -t, 0.5f * t, 0.0f}
+                                 : random_in_box((MoteVec3){0, 0, 0}, k == 0 ? 0.5f : 1.4f);
+        }
+        for (uint32_t i = 0; i < 40; i++) {
+            points[7 * i] = points[0];
+        }
+        for (uint32_t i = 0; i < 600 && k == 4; i++) { // more than are looked up at once: by cells
+            points[i] = points[0];
+        }
+        bool by_cells[2];
+        Found sparse = find_solids(&test_backends[0], count, &by_cells[0]);
+        Found plain = find_solids(&test_backends[1], count, &by_cells[1]);
+        assert_true(by_cells[1]);
+        assert_true(by_cells[0] == (k == 4) || cpu_avx2_kernels() == NULL);
+        assert_true(check_lists(&sparse) > 0);
+        assert_int_equal(sparse.blocks, plain.blocks);
+        assert_memory_equal(sparse.counts, plain.counts, count * sizeof(uint));
+        assert_memory_equal(sparse.starts, plain.starts, (count + 1) * sizeof(uint));
+        assert_memory_equal(sparse.neighbours, plain.neighbours, plain.blocks * NEIGHBOUR_BLOCK * sizeof(uint));
+        free_found(&sparse);
+        free_found(&plain);
+    }
+}
+
 // ---- From step to step ----
 
 // Lists that grow and shrink, and the order that changes, while particles come, go and crowd.
@@ -399,7 +458,7 @@ int main(void)
         ON_EVERY_BACKEND(coincident_points),          ON_EVERY_BACKEND(one_and_two_points),
         ON_EVERY_BACKEND(collinear_points),           ON_EVERY_BACKEND(points_ten_kilometres_out),
         ON_EVERY_BACKEND(pairs_over_the_whole_range), ON_EVERY_BACKEND(outliers_at_a_hundred_thousand_kilometres),
-        ON_EVERY_BACKEND(lists_follow_the_particles),
+        ON_EVERY_BACKEND(lists_follow_the_particles), cmocka_unit_test(sparse_lists_are_those_of_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

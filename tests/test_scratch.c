@@ -98,6 +98,7 @@ static void note_launches(MoteWorld *world)
     noting = *world->backend->functions;
     noting.launch = noting_launch;
     noting.build_lists = NULL; // count_neighbours and fill_neighbours instead
+    noting.count_sparse = NULL;
     world->backend->functions = &noting;
 }
 

@@ -15,7 +15,7 @@ RangeFunction avx2_density_lambda, avx2_density_delta, avx2_measure_density;
 RangeFunction avx2_add_boundary_density, avx2_add_boundary_pressure;
 RangeFunction avx2_smooth_velocity, avx2_confine_vorticity;
 RangeFunction avx2_stabilize_contacts, avx2_solve_contacts;
-RangeFunction avx2_solve_coloured_links;
+RangeFunction avx2_solve_coloured_links, avx2_solve_tethers;
 RangeFunction avx2_solve_pairs, avx2_count_contacts, avx2_split_particle_masses;
 RangeFunction avx2_watch_begin, avx2_watch_end;
 RangeFunction avx2_predict, avx2_assign_keys, avx2_update_velocity;
@@ -37,6 +37,9 @@ typedef struct ListChunk {
 // made anew by count_neighbours and fill_neighbours. Where a list lies depends on timing, what is in it does not.
 // avx2_make_columns has been run for all particles before.
 bool avx2_build_lists(const SolverData *view, uint begin, uint end, ListArena *arena, ListChunk *chunk);
+
+// Row m moves the lanes whose bit is set in m to the front (avx2_neighbours.c).
+extern _Alignas(32) uint avx2_pack_table[256][8];
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -104,6 +107,20 @@ static inline void store_consecutive(vec4 *to, vec4x8 v)
     _mm_store_ps(&to[5].x, _mm256_extractf128_ps(rows.y, 1));
     _mm_store_ps(&to[6].x, _mm256_extractf128_ps(rows.z, 1));
     _mm_store_ps(&to[7].x, _mm256_extractf128_ps(rows.w, 1));
+}
+
+// To data[indices[0]] to data[indices[7]].
+static inline void store_vec4x8(vec4 *data, const uint *indices, vec4x8 v)
+{
+    const vec4x8 rows =
+        transpose_vec4x8(_mm256_castps256_ps128(v.x), _mm256_castps256_ps128(v.y), _mm256_castps256_ps128(v.z),
+                         _mm256_castps256_ps128(v.w), _mm256_extractf128_ps(v.x, 1), _mm256_extractf128_ps(v.y, 1),
+                         _mm256_extractf128_ps(v.z, 1), _mm256_extractf128_ps(v.w, 1)); // of particles n and n + 4
+    const __m256 four[] = {rows.x, rows.y, rows.z, rows.w};
+    for (uint n = 0; n < 4u; n++) {
+        _mm_store_ps(&data[indices[n]].x, _mm256_castps256_ps128(four[n]));
+        _mm_store_ps(&data[indices[n + 4u]].x, _mm256_extractf128_ps(four[n], 1));
+    }
 }
 
 static inline vec4x8 select_vec4x8(vec4x8 no, vec4x8 yes, __m256 mask)

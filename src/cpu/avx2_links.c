@@ -18,19 +18,6 @@ static inline void load_pairs(const uvec2 *pairs, uint first[8], uint second[8])
     _mm256_storeu_si256((__m256i *)second, _mm256_castpd_si256(in_order_y));
 }
 
-static inline void store_vec4x8(vec4 *data, const uint *indices, vec4x8 v)
-{
-    const vec4x8 rows =
-        transpose_vec4x8(_mm256_castps256_ps128(v.x), _mm256_castps256_ps128(v.y), _mm256_castps256_ps128(v.z),
-                         _mm256_castps256_ps128(v.w), _mm256_extractf128_ps(v.x, 1), _mm256_extractf128_ps(v.y, 1),
-                         _mm256_extractf128_ps(v.z, 1), _mm256_extractf128_ps(v.w, 1)); // of particles n and n + 4
-    const __m256 four[] = {rows.x, rows.y, rows.z, rows.w};
-    for (uint n = 0; n < 4u; n++) {
-        _mm_store_ps(&data[indices[n]].x, _mm256_castps256_ps128(four[n]));
-        _mm_store_ps(&data[indices[n + 4u]].x, _mm256_extractf128_ps(four[n], 1));
-    }
-}
-
 // A particle moved along `offset` by its inverse mass times `scale`. What is pinned stays to the bit.
 static inline vec4x8 moved(vec4x8 p, vec4x8 offset, __m256 scale)
 {

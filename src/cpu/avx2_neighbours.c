@@ -23,8 +23,7 @@ typedef struct Candidates {
     uint own;   // where the cell's own first particle stands
 } Candidates;
 
-// Row m moves the lanes whose bit is set in m to the front.
-static _Alignas(32) uint pack_table[256][8];
+_Alignas(32) uint avx2_pack_table[256][8];
 
 __attribute__((constructor)) static void make_pack_table(void)
 {
@@ -32,7 +31,7 @@ __attribute__((constructor)) static void make_pack_table(void)
         uint count = 0;
         for (uint lane = 0; lane < 8; lane++) {
             if ((mask >> lane & 1u) != 0u) {
-                pack_table[mask][count++] = lane;
+                avx2_pack_table[mask][count++] = lane;
             }
         }
     }
@@ -129,7 +128,7 @@ static inline vec4x8 positions_from(const SolverData *view, const Columns *colum
 // Adds eight consecutive particles from `first` on as far as they are marked.
 static inline void add_candidates(const SolverData *view, Candidates *to, vec4x8 p, uint first, uint marks)
 {
-    const __m256i order = _mm256_load_si256((const __m256i *)pack_table[marks]);
+    const __m256i order = _mm256_load_si256((const __m256i *)avx2_pack_table[marks]);
     const __m256i step = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     pack_words((uint *)(to->x + to->count), _mm256_castps_si256(p.x), order);
     pack_words((uint *)(to->y + to->count), _mm256_castps_si256(p.y), order);
@@ -242,7 +241,7 @@ static uint fill_one(Candidates *c, uint self, __m256 search_radius_squared, uin
     uint count = 0;
     for (uint k = 0; k < c->count; k += 8) {
         const uint mask = (uint)_mm256_movemask_ps(near_x8(c, k, x, y, z, search_radius_squared, group));
-        const __m256i order = _mm256_load_si256((const __m256i *)pack_table[mask]);
+        const __m256i order = _mm256_load_si256((const __m256i *)avx2_pack_table[mask]);
         const __m256i indices = _mm256_load_si256((const __m256i *)(c->index + k));
         _mm256_storeu_si256((__m256i *)(list + count), _mm256_permutevar8x32_epi32(indices, order));
         count += (uint)__builtin_popcount(mask);

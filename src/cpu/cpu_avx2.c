@@ -24,6 +24,7 @@ static RangeFunction *const avx2_kernels[KERNEL_COUNT] = {
     [KERNEL_ID_confine_vorticity] = avx2_confine_vorticity,
     [KERNEL_ID_measure_density] = avx2_measure_density,
     [KERNEL_ID_solve_coloured_links] = avx2_solve_coloured_links,
+    [KERNEL_ID_solve_tethers] = avx2_solve_tethers,
     [KERNEL_ID_solve_pairs] = avx2_solve_pairs,
     [KERNEL_ID_count_contacts] = avx2_count_contacts,
     [KERNEL_ID_split_particle_masses] = avx2_split_particle_masses,

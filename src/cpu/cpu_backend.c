@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "cpu/cpu_sparse.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +12,26 @@
 
 enum { RANGES_A_THREAD = 8 };
 
+// A range takes a few microseconds at least, or sharing out the work takes longer than the work: a small step of cloth
+// has a launch for each colour.
+static const double SHORTEST_RANGE = 4e-6; // s
+
 typedef struct CpuBackend {
     Backend base;
     Threads *threads;
+    SparseSearch *sparse;
     bool portable;                        // no AVX2 kernels
     RangeFunction *kernels[KERNEL_COUNT]; // the twin where there is one, else the portable kernel
+    double costs[KERNEL_COUNT];           // s, of an invocation on one thread, as low as it lately was; 0: never run
     Timer timers[TIMER_COUNT];
 } CpuBackend;
 
 static void destroy(Backend *backend)
 {
-    threads_destroy(((CpuBackend *)backend)->threads);
-    free(backend);
+    CpuBackend *cpu = (CpuBackend *)backend;
+    threads_destroy(cpu->threads);
+    cpu_sparse_destroy(cpu->sparse);
+    free(cpu);
 }
 
 // Whole pages, so that a graphics device can import them (VK_EXT_external_memory_host). Large buffers ask for huge
@@ -70,11 +79,14 @@ static uint32_t memory_kind(const Backend *backend, const char **why)
     return MOTE_MEMORY_HOST;
 }
 
-static void add_time(CpuBackend *cpu, KernelId timer, double since, uint64_t invocations)
+// Returns the seconds.
+static double add_time(CpuBackend *cpu, KernelId timer, double since, uint64_t invocations)
 {
-    cpu->timers[timer].milliseconds += 1e3 * (clock_seconds() - since);
+    const double seconds = clock_seconds() - since;
+    cpu->timers[timer].milliseconds += 1e3 * seconds;
     cpu->timers[timer].launches++;
     cpu->timers[timer].invocations += invocations;
+    return seconds;
 }
 
 // Where the r-th of `ranges` parts begins and the one before it ends: at whole steps.
@@ -99,17 +111,38 @@ static void run_range(void *context, int range, int thread)
                      range_end(launch->count, range + 1, launch->ranges));
 }
 
-// Threads take ranges in turn, so that one which is held up holds up little; no result depends on where ranges end.
+// How many ranges a launch has: threads take them in turn, so that one which is held up holds up little. No result
+// depends on where ranges end.
+static int count_ranges(const CpuBackend *cpu, KernelId kernel, uint32_t count)
+{
+    const int threads = threads_count(cpu->threads), most = RANGES_A_THREAD * threads;
+    if (count < 512 || threads == 1) {
+        return 1;
+    }
+    const double worth = cpu->costs[kernel] * count / SHORTEST_RANGE;
+    if (cpu->costs[kernel] <= 0.0 || worth >= most) {
+        return most;
+    }
+    return worth < 1.5 ? 1 : worth < threads ? threads : (int)worth;
+}
+
+// What else the machine does only ever adds to a time.
+static void note_cost(CpuBackend *cpu, KernelId kernel, const Launch *launch, double seconds)
+{
+    const int threads = threads_count(cpu->threads);
+    const double cost = seconds * (launch->ranges < threads ? launch->ranges : threads) / (launch->count + 1.0);
+    const double before = 1.01 * cpu->costs[kernel];
+    cpu->costs[kernel] = before > 0.0 && before < cost ? before : cost;
+}
+
 static void launch(Backend *backend, KernelId kernel, const SolverData *view)
 {
     CpuBackend *cpu = (CpuBackend *)backend;
     const double start = clock_seconds();
     Launch launch = {cpu->kernels[kernel], view, kernel_invocations(kernel, view), 1};
-    if (launch.count >= 512 && threads_count(cpu->threads) > 1) {
-        launch.ranges = RANGES_A_THREAD * threads_count(cpu->threads);
-    }
+    launch.ranges = count_ranges(cpu, kernel, launch.count);
     threads_run(cpu->threads, launch.ranges, run_range, &launch);
-    add_time(cpu, kernel, start, launch.count);
+    note_cost(cpu, kernel, &launch, add_time(cpu, kernel, start, launch.count));
 }
 
 static void sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch)
@@ -147,6 +180,23 @@ static bool build_lists(Backend *backend, const SolverData *view, uint32_t capac
     return built;
 }
 
+static bool count_sparse(Backend *backend, const SolverData *view)
+{
+    CpuBackend *cpu = (CpuBackend *)backend;
+    const double start = clock_seconds();
+    const bool counted = !cpu->portable && cpu_sparse_count(cpu->sparse, view, cpu->threads);
+    if (counted) {
+        add_time(cpu, PRIMITIVE_LISTS, start, view->particle_count);
+    }
+    return counted;
+}
+
+static void fill_sparse(Backend *backend, const SolverData *view)
+{
+    const CpuBackend *cpu = (CpuBackend *)backend;
+    cpu_sparse_fill(cpu->sparse, view, cpu->threads);
+}
+
 static void wait_for_all(Backend *backend)
 {
     (void)backend; // every call returns when its work is done
@@ -182,6 +232,8 @@ static const BackendFunctions functions = {
     .scan = scan,
     .find_bounds = find_bounds,
     .build_lists = build_lists,
+    .count_sparse = count_sparse,
+    .fill_sparse = fill_sparse,
     .wait = wait_for_all,
     .failure = failure,
     .read_timers = read_timers,
@@ -202,8 +254,9 @@ MoteResult cpu_backend_create(const MoteBackendOptions *options, Backend **out)
     }
     cpu->base.functions = &functions;
     cpu->threads = threads_create(options->threads > 0 ? (int)options->threads : threads_available());
-    if (cpu->threads == NULL) {
-        free(cpu);
+    cpu->sparse = cpu_sparse_create();
+    if (cpu->threads == NULL || cpu->sparse == NULL) {
+        destroy(&cpu->base);
         return mote_fail(MOTE_ERROR_MEMORY, "no memory for the cpu backend's threads");
     }
     memcpy(cpu->kernels, cpu_kernels, sizeof cpu->kernels);

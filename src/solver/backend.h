@@ -64,6 +64,10 @@ typedef struct BackendFunctions {
     // May be NULL. Does the work of count_neighbours, scan and fill_neighbours at once, into `capacity` entries. If it
     // returns false (the lists do not fit, or the backend prefers the kernels), the step runs these three instead.
     bool (*build_lists)(Backend *backend, const SolverData *view, uint32_t capacity);
+    // May be NULL. As count_neighbours and fill_neighbours, of particles that few others are near to, and without
+    // cells. If the first returns false, the step makes cells, and the lists by them.
+    bool (*count_sparse)(Backend *backend, const SolverData *view);
+    void (*fill_sparse)(Backend *backend, const SolverData *view);
 
     void (*wait)(Backend *backend);
     // May be NULL. Returns a timeline whose value signals that all work so far is done, for readers of the buffers on
