@@ -737,7 +737,8 @@ MOTE_API uint64_t mote_simulation_frame_target(const MoteSimulation *simulation)
 MOTE_API MoteResult mote_simulation_save(MoteSimulation *simulation, const char *path);
 MOTE_API MoteResult mote_simulation_load(MoteSimulation *simulation, const char *path);
 
-// Writes the particles to `path` (without extension); format is "ply", "vtk" or "bgeo".
+// Writes the particles to `path` (without extension); format is "ply", "vtk" or "bgeo". With "ply" the meshes of cloth,
+// with their texture coordinates, go to PATH_cloth.ply; "obj" writes them alone, to PATH_cloth.obj.
 MOTE_API MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format);
 
 // Writes FOLDER/wet_0_000123.png for each collider with a wet map, by its place among the scene's colliders and the

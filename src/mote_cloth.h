@@ -89,6 +89,8 @@ MOTE_API MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index
 // may be NULL.
 MOTE_API MoteResult mote_world_read_cloth(MoteWorld *world, uint32_t index, MoteParticleHandle *vertices,
                                           uint32_t *triangles);
+// The texture coordinates of its corners, 6 for each of its triangles. Tearing leaves them as they are.
+MOTE_API MoteResult mote_world_read_cloth_uvs(MoteWorld *world, uint32_t index, float *uvs);
 
 // Another `pressure` of a cloth that is inflated; it may change with every step.
 MOTE_API MoteResult mote_world_set_cloth_pressure(MoteWorld *world, uint32_t index, float pressure);

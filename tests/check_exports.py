@@ -3,7 +3,8 @@
 """Reads what `mote simulate` exports back with independent readers, and holds them against each other.
 
 PLY and VTK go through meshio; bgeo and the saved state, which no Debian package reads, through parsers written here
-from their descriptions. All four must hold the same particles, bit for bit, and as many as the summary says.
+from their descriptions. All four must hold the same particles, bit for bit, and as many as the summary says. Meshes of
+cloth go through meshio, too.
 check_exports.py SOURCE_DIR BINARY_DIR
 """
 import base64
@@ -35,6 +36,22 @@ SCENE = {
     "output": {"frames": 6, "every": 3},
 }
 FRAMES = (0, 3, 6)
+
+# A sheet that a ball tears, and a mesh of a file whose texture coordinates meet at a seam.
+CLOTHS = {
+    "solver": {"spacing": 0.05, "substeps": 1, "small_steps": 8, "max_displacement": 0},
+    "materials": {"linen": {"density": 500}, "iron": {}},
+    "cloths": [
+        {"material": "linen", "columns": 21, "rows": 16, "size": [1, 0.75, 0], "position": [0, 1.5, 0],
+         "area_density": 0.25, "pins": "top, bottom", "tear_stretch": 1.2},
+        {"material": "linen", "mesh": "canopy.obj", "anchor": "origin", "position": [3, 1, 0]},
+    ],
+    "colliders": [
+        {"shape": "sphere", "material": "iron", "radius": 0.2,
+         "position": {"keyframes": [[0, [0, 1.5, -0.4]], [0.3, [0, 1.5, 0.5]]]}},
+    ],
+    "output": {"frames": 20, "every": 20},
+}
 
 
 def expect(condition, message):
@@ -159,6 +176,74 @@ def check_collection(folder):
         expect((folder / entry.get("file")).is_file(), f"frames.pvd: {entry.get('file')} is not there")
 
 
+def read_obj(path):
+    """Points, triangles and groups as meshio has them. It wants one texture coordinate a point, which a seam has not,
+    and leaves out which a corner has: these are read here."""
+    lines = [line.split() for line in path.read_text().splitlines()]
+    without = path.with_suffix(".without.obj")
+    without.write_text("".join(" ".join(line) + "\n" for line in lines if line[0] != "vt"))
+    mesh = meshio.read(without)
+    coordinates = numpy.array([[float(word) for word in line[1:]] for line in lines if line[0] == "vt"])
+    used = [[int(word.split("/")[1]) - 1 for word in line[1:]] for line in lines if line[0] == "f"]
+    corners = numpy.concatenate([block.data for block in mesh.cells if block.type == "triangle"])
+    groups = numpy.concatenate(mesh.cell_data["obj:group_ids"])
+    return mesh.points.astype("f4"), corners, coordinates.astype("f4")[used], groups
+
+
+def edges_of(corners):
+    return numpy.sort(corners[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+
+
+def check_cloth(folder, frame):
+    """PLY and OBJ are one mesh, whose vertices are the exported particles. Returns its edges, ids and coordinates."""
+    path = folder / f"frame_{frame:06}"
+    points, corners, coordinates, groups = read_obj(path.with_name(path.name + "_cloth.obj"))
+    mesh = meshio.read(path.with_name(path.name + "_cloth.ply"))
+    faces, data = mesh.cells_dict["triangle"].astype(int), mesh.point_data
+    what = f"frame {frame}, cloth"
+    expect(len(faces) == len(corners), f"{what}: {len(faces)} triangles in ply, {len(corners)} in obj")
+    expect((mesh.points[faces] == points[corners]).all(), f"{what}: corners differ in ply and obj")
+    found = numpy.stack([data["s"], data["t"]], axis=-1)[faces]
+    expect((found == coordinates).all(), f"{what}: texture coordinates differ in ply and obj")
+    expect((data["cloth"][faces] == groups[:, None]).all(), f"{what}: cloths differ in ply and obj")
+    particles = read_ply(path.with_suffix(".ply"))
+    order = numpy.argsort(particles["id"])
+    rows = order[numpy.searchsorted(particles["id"], data["id"], sorter=order)]
+    expect((particles["id"][rows] == data["id"]).all(), f"{what}: a vertex is no particle")
+    expect((particles["position"][rows] == mesh.points).all(), f"{what}: vertices are not where particles are")
+    velocity = numpy.column_stack([data["vx"], data["vy"], data["vz"]])
+    expect((particles["velocity"][rows] == velocity).all(), f"{what}: velocities of vertices")
+    _, uses = numpy.unique(edges_of(corners), axis=0, return_counts=True)
+    expect(uses.max() <= 2, f"{what}: an edge has {uses.max()} triangles")
+    return {"points": points, "borders": (uses == 1).sum(), "uv": coordinates, "ids": data["id"], "cloth": groups}
+
+
+def check_cloths(mote, folder, source):
+    (folder / "cloths.json").write_text(json.dumps(CLOTHS))
+    (folder / "canopy.obj").write_bytes((source / "scenes" / "meshes" / "canopy.obj").read_bytes())
+    subprocess.run(
+        [mote, "simulate", "cloths.json", "--backend", "cpu", "--out", "cloths", "--format", "ply,obj",
+         "--summary", "cloths_summary.json", "--quiet"], cwd=folder, check=True)
+    begun, torn = check_cloth(folder / "cloths", 0), check_cloth(folder / "cloths", 20)
+    splits = json.loads((folder / "cloths_summary.json").read_text())["splits"]
+    expect(splits > 10, f"{splits} splits: the sheet tears")
+    expect(len(torn["points"]) == len(begun["points"]) + splits, f"{len(torn['points'])} vertices, {splits} splits")
+    expect(torn["borders"] > begun["borders"], "tears are borders")
+    expect((torn["uv"] == begun["uv"]).all(), "tearing leaves texture coordinates as they are")
+    sheet, canopy = begun["cloth"] == 0, begun["cloth"] == 1
+    expect((sheet.sum(), canopy.sum()) == (2 * 20 * 15, 858), "triangles of both cloths")
+    corners = read_obj(folder / "cloths" / "frame_000000_cloth.obj")[1][sheet]
+    place = begun["points"][corners][:, :, :2]
+    expected = numpy.stack([place[..., 0] + 0.5, (1.875 - place[..., 1]) / 0.75], axis=-1)
+    expect(numpy.allclose(begun["uv"][sheet], expected, atol=1e-5), "a sheet's texture coordinates go from 0 to 1")
+    several = len(begun["ids"]) - len(set(begun["ids"]))
+    expect(several > 0, "vertices of a seam are there several times")
+    failed = subprocess.run([mote, "simulate", "scene.json", "--backend", "cpu", "--out", "none", "--format", "obj",
+                             "--frames", "1", "--quiet"], cwd=folder, capture_output=True, text=True)
+    expect(failed.returncode != 0 and "found no cloth" in failed.stderr, f"obj without cloth: {failed.stderr}")
+    return splits
+
+
 def main():
     mote = pathlib.Path(sys.argv[2]).resolve() / "bin" / "mote"
     with tempfile.TemporaryDirectory() as name:
@@ -179,7 +264,9 @@ def main():
         expect_equal(last, read_state(folder / "end.state"), "the last frame and the saved state")
         momentum = (last["velocity"].astype("f8") * last["mass"][:, None]).sum(axis=0)
         expect(numpy.allclose(momentum, summary["momentum"], rtol=1e-4, atol=1e-4), f"momentum {momentum}")
+        splits = check_cloths(mote, folder, pathlib.Path(sys.argv[1]).resolve())
     print(f"{len(FRAMES)} frames of up to {len(last['id'])} particles are the same in ply, vtu, bgeo and the state")
+    print(f"cloth that was split {splits} times is the same in ply and obj")
 
 
 main()

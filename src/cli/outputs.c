@@ -43,7 +43,7 @@ int outputs_take_dash(const char *command, const OutputOption *options, uint32_t
 
 MoteResult outputs_export_frame(MoteSimulation *simulation, const char *folder, uint32_t formats)
 {
-    static const char *const names[] = {"ply", "vtk", "bgeo"};
+    static const char *const names[] = {"ply", "vtk", "bgeo", "obj"};
     char *path = frame_path(folder, mote_simulation_frame(simulation), "");
     if (path == NULL) {
         return MOTE_ERROR_MEMORY;

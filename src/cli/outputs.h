@@ -7,8 +7,8 @@
 #include "mote.h"
 #include <jansson.h>
 
-#define OUTPUT_FORMATS "ply|vtk|bgeo" // bit n of a set of formats is the n-th of these
-enum { OUTPUT_PLY = 1u, OUTPUT_VTK = 2u, OUTPUT_BGEO = 4u };
+#define OUTPUT_FORMATS "ply|vtk|bgeo|obj" // bit n of a set of formats is the n-th of these
+enum { OUTPUT_PLY = 1u, OUTPUT_VTK = 2u, OUTPUT_BGEO = 4u, OUTPUT_OBJ = 8u };
 
 // Writes FOLDER/frame_000123.EXTENSION for each of the formats.
 MoteResult outputs_export_frame(MoteSimulation *simulation, const char *folder, uint32_t formats);

@@ -74,9 +74,9 @@ static OptionsOutcome parse(int argc, char **argv, Settings *s)
          "wet_N_000000.png",
          NULL, 0, 0, NULL},
         {"format", OPTION_SET, &s->formats, "LIST",
-         "Of the exports, with commas: ply (the default) and vtk, which meshio reads, and bgeo, the classic format by "
-         "its "
-         "description, which was not tried in Houdini",
+         "Of the exports, with commas: ply (the default) and vtk, which meshio reads, bgeo, the classic format by "
+         "its description, which was not tried in Houdini, and obj: the meshes of cloth alone, to "
+         "frame_000000_cloth.obj, which ply writes beside the particles, too",
          OUTPUT_FORMATS, 0, 0, &s->formats_given},
         {"forces", OPTION_FLAG, &s->forces, NULL,
          "Exports also have the force of each kind of constraint on each particle in the last step (N): force_density, "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // cloth_build.c - builds a scene's cloth: the vertices of grids and meshes become particles, some of them pins.
 #include "base/error.h"
+#include "base/vec.h"
 #include "mote_cloth.h"
 #include "scene/build.h"
 #include "scene/cloth_yard.h"
@@ -291,11 +292,14 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
 {
     uint32_t *ids = malloc(yard->vertex_count * sizeof *ids);
     MoteParticleHandle *handles = malloc(yard->vertex_count * sizeof *handles);
-    MoteResult result = ids != NULL && handles != NULL
+    MoteVec3 *rests = malloc(yard->vertex_count * sizeof *rests);
+    MoteResult result = ids != NULL && handles != NULL && rests != NULL
                             ? MOTE_OK
                             : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u vertices", yard->vertex_count);
     for (uint32_t v = 0; v < yard->vertex_count && result == MOTE_OK; v++) {
         ids[v] = first_id + v;
+        rests[v] = vec3_add_scaled(yard->cloth->position, vec3_sub(yard->positions[v], yard->cloth->position),
+                                   yard->cloth->rest_scale);
     }
     result = result == MOTE_OK ? mote_world_make_handles(start->world, ids, yard->vertex_count, handles) : result;
     if (result == MOTE_OK) {
@@ -306,7 +310,7 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
             .vertices = handles,
             .triangles = yard->triangles,
             .uvs = yard->uvs,
-            .rest_positions = yard->positions,
+            .rest_positions = yard->cloth->rest_scale != 1.0f ? rests : yard->positions,
             .drag = yard->cloth->drag,
             .lift = yard->cloth->lift,
             .columns = yard->columns,
@@ -335,6 +339,7 @@ static MoteResult add_mesh(SceneStart *start, const ClothYard *yard, uint32_t fi
     }
     free(ids);
     free(handles);
+    free(rests);
     return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "mote_cloth.h"
 #include "mote_diffuse.h"
 #include "solver/particle_copy.h"
 #include <stdlib.h>
@@ -318,11 +319,24 @@ static MoteResult export_diffuse(MoteSimulation *simulation, uint32_t format, co
     return result;
 }
 
+// Meshes alone, which OBJ is for.
+static MoteResult export_obj(MoteSimulation *simulation, const char *path)
+{
+    MoteWorld *world = mote_simulation_world(simulation);
+    return mote_world_cloth_count(world) > 0
+               ? export_cloths(world, mote_simulation_time(simulation), true, path)
+               : mote_fail(MOTE_ERROR_INPUT, "%s: found no cloth, expected some: obj has meshes, not particles", path);
+}
+
 MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, const char *format)
 {
     const uint32_t found = find_format(format);
+    if (strcmp(format, "obj") == 0) {
+        return export_obj(simulation, path);
+    }
     if (found == FORMAT_COUNT) {
-        return mote_fail(MOTE_ERROR_INPUT, "%s: unknown export format \"%s\", expected ply, vtk or bgeo", path, format);
+        return mote_fail(MOTE_ERROR_INPUT, "%s: unknown export format \"%s\", expected ply, vtk, bgeo or obj", path,
+                         format);
     }
     ExportTable *table = calloc(1, sizeof *table);
     if (table == NULL) {
@@ -338,6 +352,10 @@ MoteResult mote_simulation_export(MoteSimulation *simulation, const char *path, 
     }
     if (result == MOTE_OK && mote_world_diffuse_capacity(mote_simulation_world(simulation)) > 0) {
         result = export_diffuse(simulation, found, path);
+    }
+    if (result == MOTE_OK && formats[found].write == export_ply &&
+        mote_world_cloth_count(mote_simulation_world(simulation)) > 0) {
+        result = export_cloths(mote_simulation_world(simulation), table->time, false, path);
     }
     memory_free(&memory);
     free(table);

@@ -55,6 +55,9 @@ MoteResult export_ply(const ExportTable *table, FILE *stream);
 MoteResult export_vtk(const ExportTable *table, FILE *stream);
 MoteResult export_bgeo(const ExportTable *table, FILE *stream);
 
+// The meshes of all cloths to PATH_cloth.obj or .ply (export_cloth.c).
+MoteResult export_cloths(MoteWorld *world, double time, bool as_obj, const char *path);
+
 // The extension, without a dot, of a format's files: "vtu" for "vtk". NULL where there is no such format.
 const char *export_extension(const char *format);
 

@@ -76,6 +76,19 @@ MoteResult mote_world_read_cloth(MoteWorld *world, uint32_t index, MoteParticleH
     return world_check_backend(world);
 }
 
+MoteResult mote_world_read_cloth_uvs(MoteWorld *world, uint32_t index, float *uvs)
+{
+    MoteClothInfo info;
+    const MoteResult result = mote_world_cloth_info(world, index, &info);
+    if (result != MOTE_OK) {
+        return result;
+    }
+    world->backend->functions->download(world->backend, uvs,
+                                        world->view.cloth_uvs + 6 * (size_t)world->cloths[index].first_triangle,
+                                        6 * (size_t)info.triangles * sizeof *uvs);
+    return world_check_backend(world);
+}
+
 void world_free_cloths(MoteWorld *world)
 {
     for (uint32_t c = 0; world->cloths != NULL && c < world->view.cloth_count; c++) {
