@@ -156,8 +156,8 @@ static void liquid_without_handles_pays_nothing(void **state)
     run_steps(world, 2, 0.001f);
     assert_null(world->view.handles);
     const uint64_t before = world->memory_bytes;
-    MoteTiming timings[KERNEL_COUNT];
-    const uint32_t rows = mote_world_timings(world, timings, KERNEL_COUNT);
+    MoteTiming timings[TIMER_COUNT];
+    const uint32_t rows = mote_world_timings(world, timings, TIMER_COUNT);
     for (uint32_t i = 0; i < rows; i++) {
         assert_true(strcmp(timings[i].stage, "handles") != 0 || timings[i].launches == 0);
     }

@@ -680,13 +680,13 @@ static void hashes_tell_states_apart(void **state)
 static void timings_count_launches(void **state)
 {
     MoteWorld *world = make_used_world(*state);
-    MoteTiming rows[KERNEL_COUNT];
-    const uint32_t count = mote_world_timings(world, rows, KERNEL_COUNT);
-    assert_in_range(count, 10, KERNEL_COUNT);
+    MoteTiming rows[TIMER_COUNT];
+    const uint32_t count = mote_world_timings(world, rows, TIMER_COUNT);
+    assert_in_range(count, 10, TIMER_COUNT);
     assert_int_equal(mote_world_timings(world, NULL, 0), count);
     mote_world_reset_timings(world);
     run_steps(world, 4, 0.01f);
-    assert_int_equal(mote_world_timings(world, rows, KERNEL_COUNT), count);
+    assert_int_equal(mote_world_timings(world, rows, TIMER_COUNT), count);
     for (uint32_t i = 0; i < count; i++) {
         assert_true(rows[i].name[0] != '\0' && rows[i].stage[0] != '\0' && rows[i].milliseconds >= 0.0);
         for (uint32_t j = 0; j < i; j++) {

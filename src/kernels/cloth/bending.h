@@ -23,6 +23,7 @@
 #include "data.h"
 #include "cloth/mesh.h"
 #include "particle/integrate.h"
+#include "particle/watch_credit.h"
 
 #define HINGE_PI 3.14159265f
 
@@ -188,10 +189,9 @@ KERNEL(solve_hinges)
 // Credits the energy that hinges release to the energy watch, as credit_links does that of links.
 KERNEL(credit_hinges)
 {
-    const uint share = (PARAMETER(hinge_count) + PARAMETER(watch_chunk_count) - 1u) / PARAMETER(watch_chunk_count);
-    const uint end = min_u32((i + 1u) * share, PARAMETER(hinge_count));
+    const uvec2 share = credited_share(VIEW_HERE_COMMA i, PARAMETER(hinge_count));
     float work = 0.0f;
-    for (uint k = i * share; k < end; k++) {
+    for (uint k = share.x; k < share.y; k++) {
         const Hinge h = hinge_at(VIEW_HERE_COMMA k);
         const float compliance = LOAD(hinge_laws, k).x;
         if (h.a != NONE && compliance > 0.0f) {
@@ -199,14 +199,7 @@ KERNEL(credit_hinges)
             work += max_f32(LOAD(hinge_energies, k) - 0.5f * strain * strain / compliance, 0.0f);
         }
     }
-    const uint last = min_u32((i + 1u) * WATCH_CHUNK, particles_left(VIEW_HERE));
-    uint receiver = i * WATCH_CHUNK; // pins do not count
-    while (receiver < last && LOAD(positions, receiver).w <= 0.0f) {
-        receiver++;
-    }
-    if (receiver < last) {
-        STORE(collider_work, receiver, LOAD(collider_work, receiver) + work);
-    }
+    credit_chunk(VIEW_HERE_COMMA i, work);
 }
 
 #endif

@@ -33,6 +33,7 @@
 #include "data.h"
 #include "particle/handles.h"
 #include "particle/integrate.h"
+#include "particle/watch_credit.h"
 #include "rigid/bodies.h"
 
 #define LINK_SPRING 0.0f // pulls and pushes
@@ -246,23 +247,15 @@ FUNCTION float link_work(VIEW_COMMA uint link, uint a, uint b)
 // report it as a gain. Each chunk of particles gets what a part of the links does: only the sum of all matters.
 KERNEL(credit_links)
 {
-    const uint share = (PARAMETER(link_count) + PARAMETER(watch_chunk_count) - 1u) / PARAMETER(watch_chunk_count);
-    const uint end = min_u32((i + 1u) * share, PARAMETER(link_count));
+    const uvec2 share = credited_share(VIEW_HERE_COMMA i, PARAMETER(link_count));
     float work = 0.0f;
-    for (uint link = i * share; link < end; link++) {
+    for (uint link = share.x; link < share.y; link++) {
         const uvec2 slots = ends_of_spring(VIEW_HERE_COMMA link);
         if (slots.x != NONE) {
             work += link_work(VIEW_HERE_COMMA link, slots.x, slots.y);
         }
     }
-    const uint last = min_u32((i + 1u) * WATCH_CHUNK, particles_left(VIEW_HERE));
-    uint receiver = i * WATCH_CHUNK; // pins do not count
-    while (receiver < last && LOAD(positions, receiver).w <= 0.0f) {
-        receiver++;
-    }
-    if (receiver < last) {
-        STORE(collider_work, receiver, LOAD(collider_work, receiver) + work);
-    }
+    credit_chunk(VIEW_HERE_COMMA i, work);
 }
 
 #endif

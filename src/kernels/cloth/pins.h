@@ -9,6 +9,7 @@
 #include "cloth/links.h"
 #include "collider/poses.h"
 #include "particle/handles.h"
+#include "particle/watch_credit.h"
 
 #define PIN_FREE 0xfffffffeu // in place of a collider: the host moves the frame
 
@@ -55,11 +56,10 @@ FUNCTION float pin_work(VIEW_COMMA uint slot, vec3 pull)
 // Credits the work of moving pins on links to the energy watch (watch.h), as credit_links does what links release.
 KERNEL(credit_pins)
 {
-    const uint share = (PARAMETER(link_count) + PARAMETER(watch_chunk_count) - 1u) / PARAMETER(watch_chunk_count);
-    const uint end = min_u32((i + 1u) * share, PARAMETER(link_count));
+    const uvec2 share = credited_share(VIEW_HERE_COMMA i, PARAMETER(link_count));
     const float dt = PARAMETER(time_step);
     float work = 0.0f;
-    for (uint link = i * share; link < end; link++) {
+    for (uint link = share.x; link < share.y; link++) {
         const uvec2 ends = LOAD(link_ends, link);
         const uint a = handle_slot(VIEW_HERE_COMMA ends.x);
         const uint b = handle_slot(VIEW_HERE_COMMA ends.y);
@@ -70,14 +70,7 @@ KERNEL(credit_pins)
             work += pin_work(VIEW_HERE_COMMA a, pull) + pin_work(VIEW_HERE_COMMA b, v3_scale(pull, -1.0f));
         }
     }
-    const uint last = min_u32((i + 1u) * WATCH_CHUNK, particles_left(VIEW_HERE));
-    uint receiver = i * WATCH_CHUNK; // pins do not count
-    while (receiver < last && LOAD(positions, receiver).w <= 0.0f) {
-        receiver++;
-    }
-    if (receiver < last) {
-        STORE(collider_work, receiver, LOAD(collider_work, receiver) + work);
-    }
+    credit_chunk(VIEW_HERE_COMMA i, work);
 }
 
 #endif
