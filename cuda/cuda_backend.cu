@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BLOCK_SIZE = 128,   // threads; the kernels use few registers and no shared memory
-    PENDING_LIMIT = 256 // timed launches whose events have not been read yet
-};
+enum { BLOCK_SIZE = 128 }; // threads; the kernels use few registers and no shared memory
 
 #define KERNEL_BODY(name, invocations)                                                                                 \
-    static __global__ void name##_global(const __grid_constant__ SolverData view)                                        \
+    static __global__ void __launch_bounds__(BLOCK_SIZE) name##_global(MOTE_ARGUMENT(SolverData, view))                 \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
         if (i < (invocations) && !kernels_aborted(&view)) {                                                             \
@@ -26,11 +23,6 @@ enum {
 #define PARTICLE_ROW(name, stage)      KERNEL_BODY(name, particles_left(&view))
 #include "kernels/kernels.def"
 
-typedef struct PendingTime {
-    int timer;
-    cudaEvent_t start, stop;
-} PendingTime;
-
 typedef struct CudaBackend {
     Backend base;
     int device;
@@ -38,23 +30,29 @@ typedef struct CudaBackend {
     CudaMemory memory;
     CudaTimeline order;
     CudaTemporary temporary;
-    Timer timers[TIMER_COUNT];
-    PendingTime pending[PENDING_LIMIT];
-    int pending_count;
+    CudaStaging staging;
+    CudaTimes times;
+    CudaGraphs graphs;
     char failure[256]; // the first error, or empty
 } CudaBackend;
 
 static void check(CudaBackend *cuda, cudaError_t error, const char *what)
 {
     if (error != cudaSuccess && cuda->failure[0] == '\0') {
-        snprintf(cuda->failure, sizeof cuda->failure, "%s: %s", what, cudaGetErrorString(error));
+        snprintf(cuda->failure, sizeof cuda->failure, "%s: %s; try backend cpu", what, cudaGetErrorString(error));
     }
 }
 
-static void wait_for_stream(CudaBackend *cuda, const char *what)
+// After a failure some work is missing, and what follows would use what it did not make: nothing more is submitted.
+static bool has_failed(const CudaBackend *cuda)
 {
-    cuda->base.waits++;
-    check(cuda, cudaStreamSynchronize(cuda->stream), what);
+    return cuda->failure[0] != '\0';
+}
+
+// What has been captured so far begins to run.
+static void end_graph(CudaBackend *cuda)
+{
+    check(cuda, cuda_graphs_end(&cuda->graphs, cuda->stream), "the graph of a step");
 }
 
 // At the beginning of every function: the current device is the calling thread's, which may be another one now, or
@@ -64,93 +62,143 @@ static CudaBackend *cuda_of(Backend *backend)
 {
     CudaBackend *cuda = (CudaBackend *)backend; // base is the first member
     check(cuda, cudaSetDevice(cuda->device), "choosing the device");
-    check(cuda, cuda_timeline_follow(&cuda->order, cuda->stream), "waiting for the renderer");
+    if (cuda_timeline_is_behind(&cuda->order)) {
+        end_graph(cuda);
+        check(cuda, cuda_timeline_follow(&cuda->order, cuda->stream), "waiting for the renderer");
+    }
     return cuda;
+}
+
+// The same, for what cannot be part of a graph.
+static CudaBackend *cuda_without_graph(Backend *backend)
+{
+    CudaBackend *cuda = cuda_of(backend);
+    end_graph(cuda);
+    return cuda;
+}
+
+// Then nothing uses what was released, nor the staging memory.
+static void wait_for_stream(CudaBackend *cuda, const char *what)
+{
+    end_graph(cuda);
+    cuda->base.waits++;
+    check(cuda, cudaStreamSynchronize(cuda->stream), what);
+    cuda_staging_reset(&cuda->staging);
+    check(cuda, cuda_memory_bury(&cuda->memory), "freeing memory");
 }
 
 // ---- Timers ------------------------------------------------------------------------------------------------
 
-static void collect_times(CudaBackend *cuda)
-{
-    wait_for_stream(cuda, "waiting for the device");
-    for (int i = 0; i < cuda->pending_count; i++) {
-        float milliseconds = 0.0f;
-        if (cudaEventElapsedTime(&milliseconds, cuda->pending[i].start, cuda->pending[i].stop) == cudaSuccess) {
-            cuda->timers[cuda->pending[i].timer].milliseconds += milliseconds;
-        }
-    }
-    cuda->pending_count = 0;
-}
-
 static void begin_time(CudaBackend *cuda, int timer, uint64_t invocations)
 {
-    if (cuda->pending_count == PENDING_LIMIT) {
-        collect_times(cuda);
-    }
-    cuda->timers[timer].launches++;
-    cuda->timers[timer].invocations += invocations;
-    cuda->pending[cuda->pending_count].timer = timer;
-    check(cuda, cudaEventRecord(cuda->pending[cuda->pending_count].start, cuda->stream), "timing");
+    cuda_graphs_note(&cuda->graphs, (uint32_t)timer);
+    check(cuda, cuda_times_begin(&cuda->times, timer, invocations, cuda->stream), "timing");
 }
 
 static void end_time(CudaBackend *cuda)
 {
-    check(cuda, cudaEventRecord(cuda->pending[cuda->pending_count].stop, cuda->stream), "timing");
-    cuda->pending_count++;
+    check(cuda, cuda_times_end(&cuda->times, cuda->stream), "timing");
 }
 
+// From the first question on launches are timed, one by one.
 static void read_timers(Backend *backend, Timer timers[TIMER_COUNT])
 {
-    CudaBackend *cuda = cuda_of(backend);
-    collect_times(cuda);
-    memcpy(timers, cuda->timers, sizeof(Timer) * TIMER_COUNT);
+    CudaBackend *cuda = cuda_without_graph(backend);
+    cuda_times_collect(&cuda->times);
+    cuda->times.wanted = true;
+    memcpy(timers, cuda->times.timers, sizeof(Timer) * TIMER_COUNT);
 }
 
 static void reset_timers(Backend *backend)
 {
-    CudaBackend *cuda = cuda_of(backend);
-    collect_times(cuda);
-    memset(cuda->timers, 0, sizeof(Timer) * TIMER_COUNT);
+    CudaBackend *cuda = cuda_without_graph(backend);
+    cuda_times_collect(&cuda->times);
+    cuda->times.wanted = true;
+    memset(cuda->times.timers, 0, sizeof(Timer) * TIMER_COUNT);
 }
 
 // ---- Memory ------------------------------------------------------------------------------------------------
 
 static void *allocate(Backend *backend, size_t bytes)
 {
-    CudaBackend *cuda = cuda_of(backend);
+    CudaBackend *cuda = cuda_without_graph(backend);
     void *address = cuda_memory_allocate(&cuda->memory, bytes > 0 ? bytes : 1);
-    if (address != NULL) {
+    if (address == NULL && cuda->memory.dead_count > 0) {
+        wait_for_stream(cuda, "waiting for memory"); // what was released may be enough
+        address = cuda_memory_allocate(&cuda->memory, bytes > 0 ? bytes : 1);
+    }
+    if (address == NULL) {
+        check(cuda, cudaGetLastError(), "allocating memory"); // a lost device says so again and again; no memory does not
+    } else {
         check(cuda, cudaMemsetAsync(address, 0, bytes, cuda->stream), "clearing memory");
     }
     return address;
 }
 
+// Work that was submitted may still use it.
 static void release(Backend *backend, void *address, size_t bytes)
 {
     (void)bytes;
-    CudaBackend *cuda = cuda_of(backend);
-    wait_for_stream(cuda, "waiting for the device");
-    check(cuda, cuda_memory_release(&cuda->memory, address), "freeing memory");
+    CudaBackend *cuda = cuda_without_graph(backend);
+    while (!cuda_memory_release_later(&cuda->memory, address)) {
+        wait_for_stream(cuda, "waiting for the device"); // the list is empty then
+    }
 }
 
 static void upload(Backend *backend, void *target, const void *source, size_t bytes)
 {
     CudaBackend *cuda = cuda_of(backend);
-    check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyHostToDevice, cuda->stream), "upload");
-    wait_for_stream(cuda, "upload"); // the caller may free `source` at once
+    while (bytes > 0 && !has_failed(cuda)) {
+        size_t part = bytes;
+        void *staged = cuda_staging_take(&cuda->staging, &part);
+        if (staged == NULL) {
+            wait_for_stream(cuda, "upload"); // all of it is free again
+            part = bytes;
+            staged = cuda_staging_take(&cuda->staging, &part);
+        }
+        if (staged != NULL) {
+            memcpy(staged, source, part);
+        }
+        cuda_graphs_note(&cuda->graphs, TIMER_COUNT);
+        check(cuda,
+              cudaMemcpyAsync(target, staged != NULL ? staged : source, part, cudaMemcpyHostToDevice, cuda->stream),
+              "upload");
+        if (staged == NULL) {
+            wait_for_stream(cuda, "upload"); // the caller may free `source` at once
+        }
+        source = (const char *)source + part;
+        target = (char *)target + part;
+        bytes -= part;
+    }
 }
 
 static void download(Backend *backend, void *target, const void *source, size_t bytes)
 {
-    CudaBackend *cuda = cuda_of(backend);
+    CudaBackend *cuda = cuda_without_graph(backend);
     memset(target, 0, bytes); // defined, should the device fail
-    check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, cuda->stream), "download");
-    wait_for_stream(cuda, "download");
+    while (bytes > 0 && !has_failed(cuda)) {
+        void *staged = cuda_staging_download(&cuda->staging);
+        const size_t part = bytes < STAGING_BYTES || staged == NULL ? bytes : (size_t)STAGING_BYTES;
+        check(cuda,
+              cudaMemcpyAsync(staged != NULL ? staged : target, source, part, cudaMemcpyDeviceToHost, cuda->stream),
+              "download");
+        wait_for_stream(cuda, "download");
+        if (staged != NULL && !has_failed(cuda)) {
+            memcpy(target, staged, part);
+        }
+        source = (const char *)source + part;
+        target = (char *)target + part;
+        bytes -= part;
+    }
 }
 
 static void copy(Backend *backend, void *target, const void *source, size_t bytes)
 {
     CudaBackend *cuda = cuda_of(backend);
+    if (has_failed(cuda)) {
+        return;
+    }
+    cuda_graphs_note(&cuda->graphs, TIMER_COUNT + 1);
     check(cuda, cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, cuda->stream), "copy");
 }
 
@@ -163,7 +211,7 @@ static uint32_t memory_kind(const Backend *backend, const char **why)
 
 static void *native_handle(Backend *backend)
 {
-    return cuda_of(backend)->stream; // what users give it follows the renderer, too
+    return cuda_without_graph(backend)->stream; // what users give it follows the renderer, too
 }
 
 // ---- Work --------------------------------------------------------------------------------------------------
@@ -171,6 +219,9 @@ static void *native_handle(Backend *backend)
 static void launch(Backend *backend, KernelId kernel, const SolverData *view)
 {
     CudaBackend *cuda = cuda_of(backend);
+    if (has_failed(cuda)) {
+        return;
+    }
     switch (kernel) {
 #define KERNEL_ROW(name, stage, count)                                                                                 \
     case KERNEL_ID_##name:                                                                                             \
@@ -190,6 +241,9 @@ static void launch(Backend *backend, KernelId kernel, const SolverData *view)
 static void sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void *scratch)
 {
     CudaBackend *cuda = cuda_of(backend);
+    if (has_failed(cuda)) {
+        return;
+    }
     begin_time(cuda, PRIMITIVE_SORT, count);
     check(cuda, cuda_sort(&cuda->temporary, keys, values, count, scratch, cuda->stream), "sort");
     end_time(cuda);
@@ -198,6 +252,9 @@ static void sort(Backend *backend, u64 *keys, uint *values, uint32_t count, void
 static void scan(Backend *backend, uint *values, uint32_t count)
 {
     CudaBackend *cuda = cuda_of(backend);
+    if (has_failed(cuda)) {
+        return;
+    }
     begin_time(cuda, PRIMITIVE_SCAN, count);
     check(cuda, cuda_scan(&cuda->temporary, values, count, cuda->stream), "scan");
     end_time(cuda);
@@ -206,9 +263,20 @@ static void scan(Backend *backend, uint *values, uint32_t count)
 static void find_bounds(Backend *backend, const vec4 *points, uint32_t count, vec4 *bounds)
 {
     CudaBackend *cuda = cuda_of(backend);
+    if (has_failed(cuda)) {
+        return;
+    }
     begin_time(cuda, PRIMITIVE_BOUNDS, count);
     check(cuda, cuda_find_bounds(&cuda->temporary, points, count, bounds, cuda->stream), "bounds");
     end_time(cuda);
+}
+
+static void begin_step(Backend *backend)
+{
+    CudaBackend *cuda = cuda_without_graph(backend);
+    if (!cuda->times.wanted && !has_failed(cuda)) { // by the stream alone
+        cuda_graphs_begin(&cuda->graphs, cuda->stream);
+    }
 }
 
 static void wait_for_all(Backend *backend)
@@ -219,7 +287,7 @@ static void wait_for_all(Backend *backend)
 
 static MoteTimeline *hand_over(Backend *backend)
 {
-    CudaBackend *cuda = cuda_of(backend);
+    CudaBackend *cuda = cuda_without_graph(backend);
     if (cuda->order.timeline == NULL || !cuda->memory.sharing) {
         return NULL;
     }
@@ -238,26 +306,24 @@ static const char *failure(const Backend *backend)
 static void destroy(Backend *backend)
 {
     CudaBackend *cuda = cuda_of(backend);
-    for (int i = 0; i < PENDING_LIMIT; i++) {
-        if (cuda->pending[i].start != NULL) {
-            cudaEventDestroy(cuda->pending[i].start);
-        }
-        if (cuda->pending[i].stop != NULL) {
-            cudaEventDestroy(cuda->pending[i].stop);
-        }
+    if (cuda->stream != NULL) {
+        cuda_graphs_destroy(&cuda->graphs, cuda->stream);
+        (void)cudaStreamSynchronize(cuda->stream);
     }
-    cudaFree(cuda->temporary.address);
-    cudaStreamSynchronize(cuda->stream);
+    (void)cuda_memory_bury(&cuda->memory);
+    (void)cudaFree(cuda->temporary.address);
+    cuda_staging_destroy(&cuda->staging);
+    cuda_times_destroy(&cuda->times);
     cuda_timeline_destroy(&cuda->order);
     if (cuda->stream != NULL) {
-        cudaStreamDestroy(cuda->stream);
+        (void)cudaStreamDestroy(cuda->stream);
     }
     cuda_memory_destroy(&cuda->memory);
     free(cuda);
 }
 
 static const BackendFunctions functions = {
-    "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, native_handle, launch, sort, scan, find_bounds,
+    "cuda", true, destroy, allocate, release, upload, download, copy, memory_kind, NULL, native_handle, begin_step, launch, sort, scan, find_bounds,
     NULL, NULL, NULL, // build_lists and sparse ones: counting and filling suit a GPU
     wait_for_all, hand_over, failure, read_timers, reset_timers,
 };
@@ -310,12 +376,12 @@ MoteResult cuda_backend_create(const MoteBackendOptions *options, Backend **out)
     check(cuda, cudaSetDevice(cuda->device), "choosing the device");
     cuda_timeline_create(&cuda->order, cuda->memory.sharing ? options->shared_memory : NULL);
     check(cuda, cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking), "creating a stream");
-    for (int i = 0; i < PENDING_LIMIT; i++) {
-        check(cuda, cudaEventCreate(&cuda->pending[i].start), "creating an event");
-        check(cuda, cudaEventCreate(&cuda->pending[i].stop), "creating an event");
+    cuda->temporary.memory = &cuda->memory;
+    if (!has_failed(cuda)) {
+        cuda_graphs_create(&cuda->graphs, cuda->stream);
     }
     if (cuda->failure[0] != '\0') {
-        const MoteResult result = mote_fail(MOTE_ERROR_UNAVAILABLE, "backend cuda: %s; try backend cpu", cuda->failure);
+        const MoteResult result = mote_fail(MOTE_ERROR_UNAVAILABLE, "backend cuda: %s", cuda->failure);
         destroy(&cuda->base);
         return result;
     }

@@ -130,7 +130,7 @@ void *cuda_memory_allocate(CudaMemory *memory, size_t bytes)
     return address;
 }
 
-cudaError_t cuda_memory_release(CudaMemory *memory, void *address)
+static cudaError_t free_one(CudaMemory *memory, void *address)
 {
     cudaError_t error = cudaFree(address); // a mapping before what it maps
     for (int i = 0; i < memory->block_count; i++) {
@@ -146,7 +146,34 @@ cudaError_t cuda_memory_release(CudaMemory *memory, void *address)
     return error;
 }
 
+bool cuda_memory_release_later(CudaMemory *memory, void *address)
+{
+    if (memory->dead_count == memory->dead_capacity) {
+        const int capacity = 2 * memory->dead_capacity + 64;
+        void **dead = (void **)realloc(memory->dead, (size_t)capacity * sizeof *dead);
+        if (dead == NULL) {
+            return false;
+        }
+        memory->dead = dead;
+        memory->dead_capacity = capacity;
+    }
+    memory->dead[memory->dead_count++] = address;
+    return true;
+}
+
+cudaError_t cuda_memory_bury(CudaMemory *memory)
+{
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < memory->dead_count; i++) {
+        const cudaError_t freed = free_one(memory, memory->dead[i]);
+        error = error == cudaSuccess ? freed : error;
+    }
+    memory->dead_count = 0;
+    return error;
+}
+
 void cuda_memory_destroy(CudaMemory *memory)
 {
     free(memory->blocks);
+    free(memory->dead);
 }

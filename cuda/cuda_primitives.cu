@@ -29,14 +29,19 @@ static cudaError_t reserve(CudaTemporary *temporary, size_t bytes)
     if (bytes <= temporary->bytes) {
         return cudaSuccess;
     }
-    cudaFree(temporary->address);
-    temporary->address = NULL;
-    temporary->bytes = 0;
-    const cudaError_t error = cudaMalloc(&temporary->address, bytes);
-    if (error == cudaSuccess) {
-        temporary->bytes = bytes;
+    void *larger = NULL;
+    const size_t room = bytes + bytes / 4;
+    const cudaError_t error = cudaMalloc(&larger, room);
+    if (error != cudaSuccess) {
+        return error;
     }
-    return error;
+    if (temporary->address != NULL && !cuda_memory_release_later(temporary->memory, temporary->address)) {
+        (void)cudaFree(larger);
+        return cudaErrorMemoryAllocation;
+    }
+    temporary->address = larger;
+    temporary->bytes = room;
+    return cudaSuccess;
 }
 
 cudaError_t cuda_sort(CudaTemporary *temporary, u64 *keys, uint *values, uint32_t count, void *scratch,

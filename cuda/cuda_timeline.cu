@@ -46,9 +46,14 @@ void cuda_timeline_destroy(CudaTimeline *order)
     }
 }
 
+bool cuda_timeline_is_behind(const CudaTimeline *order)
+{
+    return order->timeline != NULL && order->timeline->value != order->seen;
+}
+
 cudaError_t cuda_timeline_follow(CudaTimeline *order, cudaStream_t stream)
 {
-    if (order->timeline == NULL || order->timeline->value == order->seen) {
+    if (!cuda_timeline_is_behind(order)) {
         return cudaSuccess;
     }
     cudaExternalSemaphoreWaitParams wait;

@@ -23,7 +23,7 @@ declare -A allowed=(
 )
 # Headers of libraries that only some folders may know.
 libraries=(
-    '(cuda|cub/|thrust/|nv/|driver_types|vector_types)=cuda|tests/cuda_emulation'
+    '(cuda_[^e]|cuda[^_]|cub/|thrust/|nv/|driver_types|vector_types)=cuda|tests/cuda_emulation'
     '(vulkan/|volk|vk_mem_alloc)=src/(render|vulkan|viewer)|tests'
     '(SDL|imgui)=src/viewer'
     '(png|openexr)=src/image|tests'

@@ -52,6 +52,9 @@ typedef struct BackendFunctions {
     // For code of users: the cudaStream_t of all work, or the VkDevice; NULL where there is none.
     void *(*native_handle)(Backend *backend);
 
+    // May be NULL. What follows is a step, likely to have the launches of the last one: until the next call, or until
+    // the host wants something, it may be collected.
+    void (*begin_step)(Backend *backend);
     void (*launch)(Backend *backend, KernelId kernel, const SolverData *view);
 
     // Stable, ascending by key; `scratch` has 16 bytes an element.

@@ -86,8 +86,11 @@ static MoteResult resize_one(MoteWorld *world, void *address_of_pointer, size_t 
             return MOTE_OK; // the larger one serves as well
         }
         if (grown == NULL) {
-            return mote_fail(MOTE_ERROR_MEMORY, "no %s memory for %llu bytes", world->backend->functions->name,
-                             (unsigned long long)(element * after));
+            const MoteResult working = world_check_backend(world);
+            return working != MOTE_OK
+                       ? working
+                       : mote_fail(MOTE_ERROR_MEMORY, "no %s memory for %llu bytes", world->backend->functions->name,
+                                   (unsigned long long)(element * after));
         }
         world->memory_bytes += element * after;
         world->layout = next_layout();

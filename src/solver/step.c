@@ -166,6 +166,9 @@ MoteResult world_run_step(MoteWorld *world, float time_step, StepPoint from, boo
         return world_spawn(world);
     }
     if (from == STEP_START) {
+        if (world->backend->functions->begin_step != NULL) {
+            world->backend->functions->begin_step(world->backend);
+        }
         begin_step(world, time_step, clear);
         if (world_stops(world)) {
             return stop_fail();
