@@ -106,14 +106,16 @@ static DensitySums sums_at_walls(const SolverData *view, const Collider *tank, u
     return sums;
 }
 
-// Calls a function for each particle of a range, first for those of eight that are far from walls.
+// Calls a function for each particle of a range, of eight first for those that are far from walls. Most eights have no
+// others: a counted loop is predicted better than one over the bits that are left.
 #define FOR_EACH_BY_WALLS(points, fuses, away, at_walls)                                                               \
     for (uint first = begin; first < end; first += 8u) {                                                               \
-        const uint all = first + 8u <= end ? 0xffu : (1u << (end - first)) - 1u;                                       \
+        const uint last = first + 8u < end ? first + 8u : end;                                                         \
         const uint near = (fuses) ? avx2_near_walls(view, points, first, end) : 0u;                                    \
-        for (uint left = all & ~near; left != 0u; left &= left - 1u) {                                                 \
-            const uint i = first + (uint)__builtin_ctz(left);                                                          \
-            away;                                                                                                      \
+        for (uint i = first; i < last; i++) {                                                                          \
+            if ((near >> (i - first) & 1u) == 0u) {                                                                    \
+                away;                                                                                                  \
+            }                                                                                                          \
         }                                                                                                              \
         for (uint left = near; left != 0u; left &= left - 1u) {                                                        \
             const uint i = first + (uint)__builtin_ctz(left);                                                          \
