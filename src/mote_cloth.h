@@ -90,6 +90,10 @@ MOTE_API MoteResult mote_world_cloth_info(const MoteWorld *world, uint32_t index
 MOTE_API MoteResult mote_world_read_cloth(MoteWorld *world, uint32_t index, MoteParticleHandle *vertices,
                                           uint32_t *triangles);
 
+// Other compliances (m/N) of its links, as of springs that get another stiffness (mote_world_set_spring_stiffness).
+MOTE_API MoteResult mote_world_set_cloth_compliance(MoteWorld *world, uint32_t index, float stretch, float shear,
+                                                    float bend);
+
 // Another `pressure` of a cloth that is inflated; it may change with every step.
 MOTE_API MoteResult mote_world_set_cloth_pressure(MoteWorld *world, uint32_t index, float pressure);
 
