@@ -540,6 +540,9 @@ typedef struct MoteSpringState {
     float length;  // m
     float tension; // N, in the last step; negative where it pushes
 } MoteSpringState;
+// Another stiffness (N/m, above 0; INFINITY as in MoteSpring) of `count` springs, from the next step on; it may change
+// with every step. Tension stays as it is at first, and follows within tenths of a second: no velocity jumps.
+MOTE_API MoteResult mote_world_set_spring_stiffness(MoteWorld *world, uint32_t first, uint32_t count, float stiffness);
 // Fills at most `capacity` rows, in the order of adding.
 MOTE_API MoteResult mote_world_read_springs(MoteWorld *world, MoteSpringState *rows, uint32_t capacity);
 

@@ -92,6 +92,10 @@ MOTE_API MoteResult mote_world_read_cloth(MoteWorld *world, uint32_t index, Mote
 // The texture coordinates of its corners, 6 for each of its triangles. Tearing leaves them as they are.
 MOTE_API MoteResult mote_world_read_cloth_uvs(MoteWorld *world, uint32_t index, float *uvs);
 
+// Other compliances (m/N) of its links, as of springs that get another stiffness (mote_world_set_spring_stiffness).
+MOTE_API MoteResult mote_world_set_cloth_compliance(MoteWorld *world, uint32_t index, float stretch, float shear,
+                                                    float bend);
+
 // Another `pressure` of a cloth that is inflated; it may change with every step.
 MOTE_API MoteResult mote_world_set_cloth_pressure(MoteWorld *world, uint32_t index, float pressure);
 

@@ -69,7 +69,10 @@ void avx2_solve_coloured_links(const SolverData *view, uint begin, uint end)
         const uint link = view->link_first + i;
         uint a[8], b[8];
         load_pairs(view->link_slots + link, a, b);
-        const vec4x8 law = load_consecutive(view->link_laws + link);
+        vec4x8 law = load_consecutive(view->link_laws + link);
+        if (view->links_ease != 0u) {
+            law.x = _mm256_add_ps(law.x, _mm256_loadu_ps(view->link_offsets + link));
+        }
         const __m256i none = _mm256_cmpeq_epi32(_mm256_loadu_si256((const __m256i *)a), _mm256_set1_epi32(-1));
         const __m256 damped = _mm256_cmp_ps(law.z, _mm256_setzero_ps(), _CMP_GT_OQ);
         if (_mm256_testz_si256(none, none) == 0 || _mm256_movemask_ps(damped) != 0) {

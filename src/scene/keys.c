@@ -69,6 +69,16 @@ uint32_t scene_key_components(const SceneKey *key)
     return key->type == SCENE_VEC3 ? 3 : 1;
 }
 
+bool scene_key_eases(const SceneKey *key)
+{
+    static const char *const of_cloth[] = {"stretch_compliance", "shear_compliance", "bend_compliance"};
+    bool eases = key->section == SCENE_SECTION_spring && strcmp(key->name, "stiffness") == 0;
+    for (size_t k = 0; k < sizeof of_cloth / sizeof *of_cloth; k++) {
+        eases |= key->section == SCENE_SECTION_cloth && strcmp(key->name, of_cloth[k]) == 0;
+    }
+    return eases;
+}
+
 void scene_key_store(const SceneKey *key, void *element, const double *numbers)
 {
     void *field = (char *)element + key->offset;

@@ -36,6 +36,9 @@ bool scene_choice_next(const char **choices, char word[SCENE_NAME_SIZE]);
 // The number of the choice, or -1.
 int scene_choice_index(const SceneKey *key, const char *word);
 
+// Whether it is the stiffness of links, which the world changes without a jerk.
+bool scene_key_eases(const SceneKey *key);
+
 // The numbers that a table's own JSON text stands for, for a key that scene_key_store takes. A mistake in it is a
 // programmer's error.
 void scene_key_numbers(const SceneKey *key, const char *text, double numbers[3]);

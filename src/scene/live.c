@@ -28,6 +28,7 @@ bool scene_key_is_live(const MoteScene *scene, const SceneKey *key, uint32_t ele
     case SCENE_SECTION_spring:
         return key->look;
     case SCENE_SECTION_cloth:
+        return key->look || (key->animation == SCENE_ANIMATED && !scene_key_eases(key)); // else states would not fit
     case SCENE_SECTION_material:
         return key->look || key->animation == SCENE_ANIMATED;
     default:

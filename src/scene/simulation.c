@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "mote_cloth.h"
 #include "scene/build.h"
+#include "scene/keys.h"
 #include "scene/state_file.h"
 #include "solver/batch.h"
 #include <stdlib.h>
@@ -130,7 +131,7 @@ static MoteResult set_forces(MoteSimulation *simulation)
     return result;
 }
 
-// What keeps cloth inflated, at a step's beginning.
+// What keeps cloth inflated and how stiff it is, at a step's beginning.
 static MoteResult set_cloths(MoteSimulation *simulation)
 {
     MoteResult result = MOTE_OK;
@@ -139,6 +140,24 @@ static MoteResult set_cloths(MoteSimulation *simulation)
         result = cloth->inflation != MOTE_INFLATION_NONE
                      ? mote_world_set_cloth_pressure(simulation->world, i, scene_cloth_pressure(cloth))
                      : MOTE_OK;
+        if (result == MOTE_OK && simulation->eases) {
+            result = mote_world_set_cloth_compliance(simulation->world, i, cloth->stretch_compliance,
+                                                     cloth->shear_compliance, cloth->bend_compliance);
+        }
+    }
+    return result;
+}
+
+// Of a row of springs each is as many times stiffer as there are.
+static MoteResult set_springs(MoteSimulation *simulation)
+{
+    MoteResult result = MOTE_OK;
+    uint32_t first = simulation->first_spring;
+    for (uint32_t i = 0; i < SCENE_COUNT(&simulation->from, spring) && result == MOTE_OK; i++) {
+        const SceneSpring *spring = SCENE_AT(&simulation->from, spring, i);
+        result = mote_world_set_spring_stiffness(simulation->world, first, spring->segments,
+                                                 spring->stiffness * (float)spring->segments);
+        first += spring->segments;
     }
     return result;
 }
@@ -229,6 +248,7 @@ static MoteResult fill(MoteSimulation *simulation)
                         .notices = &simulation->notices,
                         .colliders = simulation->collider_ids,
                         .pin_sets = simulation->pin_sets,
+                        .first_spring = &simulation->first_spring,
                         .bodies = &simulation->bodies};
     MoteResult result = MOTE_OK;
     for (uint32_t i = 0; i < sizeof builders / sizeof builders[0] && result == MOTE_OK; i++) {
@@ -236,6 +256,7 @@ static MoteResult fill(MoteSimulation *simulation)
         result = result == MOTE_OK ? builders[i](&start) : result;
     }
     result = result == MOTE_OK ? scene_start_check(&start) : result;
+    result = result == MOTE_OK && simulation->eases ? world_allow_easing(simulation->world) : result;
     scene_start_free(&start);
     return result;
 }
@@ -244,7 +265,9 @@ static MoteResult populate(MoteSimulation *simulation, const MoteBackendOptions 
 {
     const MoteScene *scene = simulation->scene;
     for (uint32_t i = 0; i < scene->track_count; i++) {
-        simulation->animated[scene_keys[scene->tracks[i].key].section] = true;
+        const SceneKey *key = &scene_keys[scene->tracks[i].key];
+        simulation->animated[key->section] = true;
+        simulation->eases = simulation->eases || scene_key_eases(key);
     }
     evaluate(simulation, simulation->steps);
     simulation->settings = *SCENE_AT(&simulation->from, solver, 0);
@@ -437,6 +460,9 @@ static MoteResult prepare(void *context, uint32_t before)
     }
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_cloth]) {
         result = set_cloths(simulation);
+    }
+    if (result == MOTE_OK && simulation->animated[SCENE_SECTION_spring]) {
+        result = set_springs(simulation);
     }
     if (result == MOTE_OK && simulation->animated[SCENE_SECTION_attachment]) {
         result = set_attachments(simulation);

@@ -45,6 +45,8 @@ struct MoteSimulation {
     MoteCollider *posed_colliders; // room for one a collider or kill volume, whichever are more
     MoteForceFieldId *forces;      // one a force of the scene
     uint32_t *pin_sets;            // one an attachment: the world's set of pins, or MOTE_NONE
+    uint32_t first_spring;         // of the section springs, of the world's
+    bool eases;                    // stiffness of links has keyframes
     SceneBodies bodies;
     Notices notices;
     bool gain_reported, escape_reported; // while it lasts

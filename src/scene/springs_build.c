@@ -206,7 +206,9 @@ static MoteResult hand_over(SpringYard *yard)
         yard->springs[i].ends[0] = handles[2 * (size_t)i];
         yard->springs[i].ends[1] = handles[2 * (size_t)i + 1];
     }
-    result = result == MOTE_OK ? mote_world_add_springs(yard->start->world, yard->springs, count, NULL) : result;
+    result = result == MOTE_OK
+                 ? mote_world_add_springs(yard->start->world, yard->springs, count, yard->start->first_spring)
+                 : result;
     result = result == MOTE_OK ? keep_nodes(yard, handles) : result;
     free(handles);
     return result == MOTE_OK ? MOTE_OK

@@ -27,6 +27,7 @@ typedef struct SceneStart {
     SceneBodies *bodies;             // what is built of them, which the simulation keeps
     const MoteColliderId *colliders; // one a collider of the scene
     uint32_t *pin_sets;              // one an attachment: the world's set of pins, or MOTE_NONE
+    uint32_t *first_spring;          // of the section springs, of the world's
     StartSource *sources;
     uint32_t source_count, source_capacity;
 } SceneStart;

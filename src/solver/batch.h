@@ -21,6 +21,9 @@ MoteResult world_prepared_steps(MoteWorld *world, float time_step, uint32_t coun
 MoteResult world_update_colliders(MoteWorld *world, const MoteColliderId *ids, const MoteCollider *colliders,
                                   uint32_t count);
 
+// From now on stiffness of springs may change; needed before a state is loaded in which it did. link_easing.c
+MoteResult world_allow_easing(MoteWorld *world);
+
 // Makes room for gas, and for as many passive particles that a step emits: needed before the steps that bring them.
 MoteResult world_reserve_gas(MoteWorld *world);
 MoteResult world_reserve_emission(MoteWorld *world, uint32_t count);

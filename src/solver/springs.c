@@ -32,6 +32,7 @@ typedef struct LinkTables {
     uvec2 *ends, *shares;     // a link
     vec4 *laws;               // a link
     float *lambdas;           // a link
+    float *offsets;           // a link, where stiffness may change
     uint *node_handles;       // a node
     uint *node_starts;        // a node, and the end
     uint *node_gather_starts; // a node
@@ -46,6 +47,7 @@ static void tables_free(LinkTables *t)
     free(t->shares);
     free(t->laws);
     free(t->lambdas);
+    free(t->offsets);
     free(t->node_handles);
     free(t->node_starts);
     free(t->node_gather_starts);
@@ -61,12 +63,13 @@ static MoteResult tables_allocate(LinkTables *t, uint32_t count)
     t->shares = malloc(n * sizeof *t->shares);
     t->laws = malloc(n * sizeof *t->laws);
     t->lambdas = calloc(n, sizeof *t->lambdas); // a new link has not pulled yet
+    t->offsets = calloc(n, sizeof *t->offsets);
     t->node_handles = malloc(2 * n * sizeof *t->node_handles);
     t->node_starts = malloc((2 * n + 1) * sizeof *t->node_starts);
     t->node_gather_starts = malloc(2 * n * sizeof *t->node_gather_starts);
     t->node_links = malloc(2 * n * sizeof *t->node_links);
-    const bool complete = t->ends && t->shares && t->laws && t->lambdas && t->node_handles && t->node_starts &&
-                          t->node_gather_starts && t->node_links;
+    const bool complete = t->ends && t->shares && t->laws && t->lambdas && t->offsets && t->node_handles &&
+                          t->node_starts && t->node_gather_starts && t->node_links;
     return complete ? MOTE_OK : mote_fail(MOTE_ERROR_MEMORY, "no memory for %u springs", count);
 }
 
@@ -90,7 +93,8 @@ static MoteResult permute_links(LinkTables *t, const uint32_t *rows, uint32_t co
 {
     MoteResult result = permute(t->ends, sizeof *t->ends, rows, count, to_numbers);
     result = result == MOTE_OK ? permute(t->laws, sizeof *t->laws, rows, count, to_numbers) : result;
-    return result == MOTE_OK ? permute(t->lambdas, sizeof *t->lambdas, rows, count, to_numbers) : result;
+    result = result == MOTE_OK ? permute(t->lambdas, sizeof *t->lambdas, rows, count, to_numbers) : result;
+    return result == MOTE_OK ? permute(t->offsets, sizeof *t->offsets, rows, count, to_numbers) : result;
 }
 
 // The links that are there, by their numbers.
@@ -104,6 +108,9 @@ static MoteResult read_links(MoteWorld *world, LinkTables *t)
     functions->download(world->backend, t->ends, world->view.link_ends, before * sizeof *t->ends);
     functions->download(world->backend, t->laws, world->view.link_laws, before * sizeof *t->laws);
     functions->download(world->backend, t->lambdas, world->view.link_lambdas, before * sizeof *t->lambdas);
+    if (world->target_count > 0) { // stiffness may have changed
+        functions->download(world->backend, t->offsets, world->view.link_offsets, before * sizeof *t->offsets);
+    }
     return permute_links(t, world->link_rows, before, true);
 }
 
@@ -219,6 +226,9 @@ static MoteResult reserve_tables(MoteWorld *world, const LinkTables *t)
     if (result == MOTE_OK && world->view.tears != 0u) {
         result = world_reserve(world, CAPACITY_LINK_ANCHORS, 3 * links, 0);
     }
+    if (result == MOTE_OK && world->view.links_ease != 0u) {
+        result = world_reserve_easing(world, t->count);
+    }
     return result == MOTE_OK ? world_reserve(world, CAPACITY_NODES_AND_ONE, nodes + 1, 0) : result;
 }
 
@@ -238,7 +248,7 @@ static void upload_tables(MoteWorld *world, LinkTables *t)
     upload(backend, view->node_links, t->node_links, 2 * links * sizeof *t->node_links);
     view->link_count = t->count;
     view->node_count = t->node_count;
-    view->credited_links = t->stores_energy ? t->count : 0;
+    view->credited_links = t->stores_energy || view->links_ease != 0u ? t->count : 0;
     view->links_on_bodies = t->on_bodies;
     view->coloured_count = t->order.coloured;
     view->link_body_first = t->order.bodies;
@@ -247,6 +257,9 @@ static void upload_tables(MoteWorld *world, LinkTables *t)
     free(world->link_rows);
     world->link_rows = t->order.rows;
     t->order.rows = NULL;
+    if (view->links_ease != 0u) {
+        world_upload_easing(world, t->laws, t->offsets);
+    }
 }
 
 // Puts links that are listed by their numbers into the world, in place of those that are there.

@@ -84,6 +84,7 @@ static void pose_colliders(MoteWorld *world)
 
 static void solve(MoteWorld *world)
 {
+    world_ease_links(world, world->view.time_step);
     measure_stacks(world);
     stabilize(world); // lines 10-15
     predict_bodies(world);
@@ -142,6 +143,9 @@ static MoteResult run_small_steps(MoteWorld *world, float time_step)
 {
     const MoteResult reserved =
         world_reserve(world, CAPACITY_COLLIDER_POSES, 4 * (uint64_t)world->view.collider_count, 0);
+    if (world->view.particle_count > 0) {
+        world_ease_links(world, time_step);
+    }
     for (uint32_t n = 0; n < world->settings.small_steps && reserved == MOTE_OK && !world_stops(world); n++) {
         run_small_step(world, time_step, n);
     }

@@ -136,6 +136,7 @@ void mote_world_destroy(MoteWorld *world)
     free(world->hinge_colour_starts);
     world_free_cloths(world);
     free(world->link_rows);
+    free(world->spring_targets);
     free(world);
 }
 

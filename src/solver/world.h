@@ -212,6 +212,9 @@ struct MoteWorld {
     uint32_t id_row_count;
     uint32_t last_generation; // that a collider or body got
     uint32_t *link_rows;      // the row of each spring, by its number (springs.c)
+    float *spring_targets;    // m/N: compliances that springs are to have, by number, and as much room; or NULL
+    uint32_t target_count;    // of them
+    bool targets_changed;     // since they were uploaded
     uint32_t link_colours, link_colour_starts[LINK_COLOUR_LIMIT + 1]; // rows where colours begin
     WorldCloth *cloths;                                               // view.cloth_count of them
     uint16_t *hinge_colours;                                          // view.hinge_count of them (cloth_bending.c)
@@ -364,6 +367,11 @@ MoteResult world_order_links(MoteWorld *world);
 // How far links are stretched where `host` has the particles. springs.c
 MoteResult world_add_link_statistics(MoteWorld *world, const MoteParticleView *host, MoteStatistics *out);
 void world_locate_links(MoteWorld *world);
+// Room for `count` links whose stiffness may change; then what they have, by their rows. link_easing.c
+MoteResult world_reserve_easing(MoteWorld *world, uint32_t count);
+void world_upload_easing(MoteWorld *world, const vec4 *laws, const float *offsets);
+// Stiffness as it was last set, at a step's beginning; `time_step` is all of the step. link_easing.c
+void world_ease_links(MoteWorld *world, float time_step);
 // Which vertex of cloth each particle is, after a sort. cloth_contacts.c
 void world_locate_cloth(MoteWorld *world);
 // Contacts with triangles of cloth: whether there can be any in a step; kernels between the keys of particles and their

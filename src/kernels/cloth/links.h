@@ -24,6 +24,10 @@
 //
 //     d lambda = omega (...) + beta d lambda before,   beta_l = min((l / (l_max - 1))^b, 1) in iteration l
 //
+// Stiffness may change while a world runs (ease_links), and no velocity must jump. So compliance goes to its new value
+// by some share in each step, and where it changes by da the rest length makes up for that: it loses T da, which leaves
+// the tension T as it was, and then goes back to what it should be, exponentially.
+//
 // Links that end at a rigid body are always solved by the Jacobi way with shares. For a particle of a rigid body w is
 // the body's inverse effective mass at this point times the body's number of links, and the correction moves the whole
 // body.
@@ -38,6 +42,49 @@
 
 #define LINK_SPRING 0.0f // pulls and pushes
 #define LINK_ROPE   1.0f // only pulls
+
+// Rest length, compliance, damping and kind of a link, as they are now.
+FUNCTION vec4 link_law(VIEW_COMMA uint link)
+{
+    vec4 law = LOAD(link_laws, link);
+    if (PARAMETER(links_ease) != 0u) {
+        law.x += LOAD(link_offsets, link);
+    }
+    return law;
+}
+
+// What a compliance is in the next step: it changes by the same share in each, of what a step feels of it. That is the
+// compliance and `inertia`, the ends' own resistance to being moved in a step.
+FUNCTION float eased_compliance(float before, float target, float inertia, float share)
+{
+    const float felt = before + inertia;
+    return target < before ? max_f32(target, felt * share - inertia) : min_f32(target, felt / share - inertia);
+}
+
+// Before the first constraints of a step.
+KERNEL(ease_links)
+{
+    vec4 law = LOAD(link_laws, i);
+    const float before = LOAD(link_compliances, i);
+    const float decay = PARAMETER(ease_decay);
+    float compliance = LOAD(link_targets, i);
+    float offset = decay * LOAD(link_offsets, i);
+    if (compliance != before && PARAMETER(ease_rate) > 0.0f) {
+        const uvec2 ends = LOAD(link_ends, i);
+        const uint a = handle_slot(VIEW_HERE_COMMA ends.x);
+        const uint b = handle_slot(VIEW_HERE_COMMA ends.y);
+        if (a != NONE && b != NONE) {
+            const float inertia = (LOAD(positions, a).w + LOAD(positions, b).w) / PARAMETER(ease_rate);
+            const float tension = -LOAD(link_lambdas, i) * PARAMETER(ease_rate);
+            compliance = eased_compliance(before, compliance, inertia, decay * decay);
+            offset += tension * (before - compliance);
+        }
+    }
+    law.y = compliance;
+    STORE(link_laws, i, law);
+    STORE(link_compliances, i, compliance);
+    STORE(link_offsets, i, fabsf(offset) > 1e-9f ? offset : 0.0f);
+}
 
 // The inverse effective mass (1/kg) of a link's end along `direction`.
 FUNCTION float end_inverse_mass(VIEW_COMMA uint slot, vec3 direction)
@@ -96,7 +143,7 @@ KERNEL(solve_coloured_links)
         STORE(link_lambdas, link, 0.0f);
         return;
     }
-    const vec4 law = LOAD(link_laws, link);
+    const vec4 law = link_law(VIEW_HERE_COMMA link);
     const vec4 a = LOAD(predicted, slots.x);
     const vec4 b = LOAD(predicted, slots.y);
     const vec3 offset = v3_sub(v3_from_v4(a), v3_from_v4(b));
@@ -129,7 +176,7 @@ KERNEL(solve_links)
     vec3 correction = v3(0.0f, 0.0f, 0.0f);
     float lambda = 0.0f; // of a link that has lost an end
     if (a != NONE && b != NONE) {
-        const vec4 law = LOAD(link_laws, link);
+        const vec4 law = link_law(VIEW_HERE_COMMA link);
         const uvec2 shares = LOAD(link_shares, link);
         const vec3 offset = v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b)));
         const vec3 direction = v3_scale(offset, 1.0f / max_f32(v3_length(offset), 1e-30f));
@@ -223,7 +270,7 @@ KERNEL(note_links)
     float energy = 0.0f;
     if (slots.x != NONE) {
         const vec3 a = v3_from_v4(LOAD(positions, slots.x));
-        energy = link_energy(LOAD(link_laws, i), v3_length(v3_sub(a, v3_from_v4(LOAD(positions, slots.y)))));
+        energy = link_energy(link_law(VIEW_HERE_COMMA i), v3_length(v3_sub(a, v3_from_v4(LOAD(positions, slots.y)))));
     }
     STORE(link_energies, i, energy);
 }
@@ -232,7 +279,7 @@ KERNEL(note_links)
 // at most the decrease of its stored energy; of small steps the latter, if it has decreased.
 FUNCTION float link_work(VIEW_COMMA uint link, uint a, uint b)
 {
-    const vec4 law = LOAD(link_laws, link);
+    const vec4 law = link_law(VIEW_HERE_COMMA link);
     const float length = v3_length(v3_sub(v3_from_v4(LOAD(predicted, a)), v3_from_v4(LOAD(predicted, b))));
     if (PARAMETER(step_share) < 1.0f) {
         return max_f32(LOAD(link_energies, link) - link_energy(law, length), 0.0f);
