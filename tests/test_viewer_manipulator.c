@@ -5,6 +5,7 @@
 #include "simulation_fixture.h"
 
 #include "known_leaks.h"
+#include "mote_cloth.h"
 #include "scene/simulation.h"
 #include "solver/world.h"
 #include "viewer/manipulator.h"
@@ -78,6 +79,76 @@ static void what_is_held_follows(void **state)
     }
 }
 
+// ---- Cloth ----
+
+static const char *const SHEET =
+    "{ \"solver\": { \"spacing\": 0.05, \"substeps\": 1, \"small_steps\": 10, \"max_displacement\": 0 },"
+    "  \"materials\": { \"linen\": { \"density\": 500 } },"
+    "  \"cloths\": [{ \"material\": \"linen\", \"columns\": 21, \"rows\": 21, \"size\": [1, 1, 0], \"position\": [0, "
+    "0.5, 0],"
+    "    \"rotation\": [-90, 0, 0], \"pins\": \"%s\", \"tear_stretch\": %g }] }";
+
+// Drags the vertex in the middle of a sheet 0.6 m up, and returns how often the sheet was split; *away is how far the
+// vertex is from where the hand is.
+static uint32_t drag_sheet(const char *backend, const char *pins, double tear_stretch, double *away)
+{
+    char scene[1024];
+    snprintf(scene, sizeof scene, SHEET, pins, tear_stretch);
+    Running running = fixture_start(scene, backend);
+    Model model = {.scene = running.scene, .simulation = running.simulation};
+    Manipulator manipulator = {0};
+    const MoteVec3 target = {0, 1.1f, 0};
+    const uint32_t id = pick(running.world, (MoteVec3){0, 0, 0});
+    expect_ok(manipulator_grab(&manipulator, &model, id, target));
+    assert_true(manipulator.held_count >= 1);
+    for (int i = 0; i < 60; i++) {
+        expect_ok(manipulator_pull(&manipulator, &model));
+        fixture_advance(&running, 1);
+    }
+    MoteParticleSums held;
+    expect_ok(mote_world_sum_particles(running.world, &(MoteParticleFilter){.one_particle = true, .id = id}, &held));
+    *away = distance_to(held.centre, target);
+    MoteClothInfo info;
+    expect_ok(mote_world_cloth_info(running.world, 0, &info));
+    const MoteWatch watch = mote_world_watch(running.world);
+    print_message("%s, pins %s: %.3f m from the hand, %u splits, watched energy %.3g J\n", backend, pins, *away,
+                  info.splits, watch.energy);
+    fixture_stop(&running);
+    return info.splits;
+}
+
+// Throws a ball up at a sheet that is pinned all round, and returns how often the sheet was split.
+static uint32_t throw_at_sheet(const char *backend, float speed)
+{
+    char scene[1024];
+    snprintf(scene, sizeof scene, SHEET, "top, bottom, left, right", 1.3);
+    Running running = fixture_start(scene, backend);
+    Model model = {.scene = running.scene, .simulation = running.simulation};
+    expect_ok(manipulator_throw(&(Manipulator){0}, &model, (MoteVec3){0, 0.1f, 0}, (MoteVec3){0, speed, 0}));
+    fixture_advance(&running, 20);
+    MoteClothInfo info;
+    expect_ok(mote_world_cloth_info(running.world, 0, &info));
+    print_message("%s, a ball of %g m/s: %u splits\n", backend, (double)speed, info.splits);
+    fixture_stop(&running);
+    return info.splits;
+}
+
+// A sheet hangs from the hand; pins keep it back, and do not give way: a handful of vertices has too little mass to
+// tear links that do not stretch. A ball that is thrown has enough.
+static void cloth_is_dragged_and_torn(void **state)
+{
+    (void)state;
+    for (uint32_t b = 0; b < BACKENDS; b++) {
+        double away;
+        assert_int_equal(drag_sheet(backends[b], "top_left", 0.0, &away), 0);
+        assert_true(away < 0.25); // its weight hangs from a handful of vertices; let go, it hangs 1.3 m away
+        assert_int_equal(drag_sheet(backends[b], "top, bottom, left, right", 0.0, &away), 0);
+        assert_true(away > 0.2 && away < 0.55);
+        assert_true(throw_at_sheet(backends[b], 15.0f) > 10);
+        assert_int_equal(throw_at_sheet(backends[b], 2.0f), 0);
+    }
+}
+
 static void a_gust_gives_its_velocity(void **state)
 {
     (void)state;
@@ -116,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_held_follows),
+        cmocka_unit_test(cloth_is_dragged_and_torn),
         cmocka_unit_test(a_gust_gives_its_velocity),
         cmocka_unit_test(what_is_gone_is_let_go),
     };

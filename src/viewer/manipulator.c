@@ -27,8 +27,14 @@ static DVec3 solve(const Matrix *m, DVec3 b)
 
 // ---- Holding ----
 
-// How far around the picked particle liquid is held, in spacings.
+// How far around the picked particle liquid and cloth are held, in spacings: one vertex is too light to pull at a
+// sheet.
 static const float HANDFUL = 3.0f;
+
+static bool is_held_by_the_handful(uint32_t phase)
+{
+    return mote_phase_kind(phase) == MOTE_KIND_LIQUID || mote_phase_kind(phase) == MOTE_KIND_CLOTH;
+}
 
 void manipulator_let_go(Manipulator *manipulator)
 {
@@ -49,7 +55,7 @@ static MoteResult sum_group(MoteWorld *world, uint32_t phase, MoteParticleSums *
     return mote_world_sum_particles(world, &group, out);
 }
 
-// Of a body all particles, of a liquid those within a few spacings, of grains the one.
+// Of a body all particles, of a liquid or cloth those within a few spacings, of grains the one.
 static MoteResult take_hold(Manipulator *manipulator, Model *model, uint32_t id)
 {
     MoteWorld *world = mote_simulation_world(model->simulation);
@@ -66,7 +72,7 @@ static MoteResult take_hold(Manipulator *manipulator, Model *model, uint32_t id)
     if (mote_phase_kind(picked.phase) == MOTE_KIND_BODY) {
         result = sum_group(world, picked.phase, &body);
         manipulator->held_count = body.count;
-    } else if (mote_phase_kind(picked.phase) == MOTE_KIND_LIQUID) {
+    } else if (is_held_by_the_handful(picked.phase)) {
         const MoteCollider handful = {.kind = MOTE_COLLIDER_SPHERE,
                                       .radius = HANDFUL * mote_world_settings(world).spacing,
                                       .from = {picked.centre, {0, 0, 0, 1}},
@@ -132,10 +138,10 @@ static MoteResult pull_body(MoteWorld *world, uint32_t phase, DVec3 at, DVec3 wa
     return mote_world_apply_impulse(world, &pull, NULL);
 }
 
-// Most of the way to the velocity at once, of the grain or of all liquid of its kind around it.
+// Most of the way to the velocity at once, of the grain or of all liquid or cloth of its kind around it.
 static MoteResult pull_handful(MoteWorld *world, const Manipulator *manipulator, DVec3 wanted)
 {
-    const bool liquid = mote_phase_kind(manipulator->phase) == MOTE_KIND_LIQUID;
+    const bool handful = is_held_by_the_handful(manipulator->phase);
     const MoteForceField pull = {
         .kind = MOTE_FORCE_FIELD_POINT,
         .mode = MOTE_FORCE_MODE_VELOCITY_CHANGE,
@@ -146,7 +152,7 @@ static MoteResult pull_handful(MoteWorld *world, const Manipulator *manipulator,
         .filter = {.kinds = UINT32_C(1) << mote_phase_kind(manipulator->phase),
                    .one_group = true,
                    .group = manipulator->phase & MOTE_PHASE_GROUP_MASK,
-                   .one_particle = !liquid,
+                   .one_particle = !handful,
                    .id = manipulator->id},
         .spares_colliders = true,
     };
@@ -168,9 +174,12 @@ MoteResult manipulator_pull(Manipulator *manipulator, Model *model)
         manipulator_let_go(manipulator);
         return result;
     }
-    // A quarter of the way in a frame, and no faster than a few spacings a frame: a spring that never overshoots.
+    // A quarter of the way in a frame, and no faster than a few spacings a frame: a spring that never overshoots. Of
+    // cloth three quarters, because the rest of the sheet hangs from the handful, and takes the most of it.
     const MoteSettings settings = mote_world_settings(world);
-    const double rate = 0.25 * settings.frame_rate, fastest = 4.0 * settings.spacing * settings.frame_rate;
+    const bool cloth = mote_phase_kind(manipulator->phase) == MOTE_KIND_CLOTH;
+    const double rate = (cloth ? 0.75 : 0.25) * settings.frame_rate,
+                 fastest = 4.0 * settings.spacing * settings.frame_rate;
     const DVec3 at = dvec3_from(picked.centre);
     DVec3 wanted = dvec3_scale(dvec3_sub(dvec3_from(manipulator->target), at), rate);
     const double speed = dvec3_length(wanted);

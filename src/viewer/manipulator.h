@@ -9,7 +9,7 @@
 typedef struct Manipulator {
     uint32_t id, phase;  // of the particle that was picked, while held_count is above 0
     uint32_t held_count; // particles that it was picked with: all of its body, which is pulled at it as a whole, or the
-                         // liquid around it
+                         // liquid or cloth around it
     bool holds_collider; // instead of particles: a dynamic collider
     uint32_t collider;   // its number in the world
     MoteVec3 anchor;     // m, where it is held, in its own frame
@@ -17,7 +17,7 @@ typedef struct Manipulator {
     MoteVec3 at;         // m, where it was before the last frame
 } Manipulator;
 
-// Picks the particle, with its body or the liquid around it; if something is held already, sets its target.
+// Picks the particle, with its body or the liquid or cloth around it; if something is held already, sets its target.
 MoteResult manipulator_grab(Manipulator *manipulator, Model *model, uint32_t id, MoteVec3 target);
 // Picks the dynamic collider whose surface is at `point`, if there is one (manipulator_colliders.c).
 MoteResult manipulator_grab_collider(Manipulator *manipulator, Model *model, MoteVec3 point);
