@@ -15,6 +15,7 @@ typedef struct MoteGas {
     float gravity;      // share of gravity that acts on gas
     float buoyancy;     // 1/K: gas that is warmer than the air by T is accelerated against gravity by buoyancy T g
     float cooling_time; // s, in which temperatures fall to 1/e; 0: never
+    float mixing;       // 1/s, faster by which temperatures fall where there is only air around
     float drag;         // 1/s: rate at which the surface of gas takes on the air's velocity (MoteAir of mote_forces.h)
     float cohesion;     // m/s^2, that pulls its surface inwards
     float baroclinic;   // strength of the turbulence at its surface; below 0 for gas that sinks

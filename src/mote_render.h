@@ -148,7 +148,8 @@ typedef struct MoteFoamLook {
     float radius_spread; // standard deviation of its logarithm
     float density;       // optical depth through the middle of one; 0 draws none
     MoteVec3 color;
-    float shutter; // s
+    float shutter;  // s
+    uint32_t drops; // that an isolated particle of liquid is drawn as; 0: it is part of the surface, as without foam
 } MoteFoamLook;
 
 // What the ground is made of. All patterns are filtered over a pixel's footprint.

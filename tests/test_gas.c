@@ -302,6 +302,39 @@ static void warm_gas_rises(void **state)
     mote_world_destroy(world);
 }
 
+// Gas and smoke that only air is around cool by `mixing` besides; deep inside gas they do not.
+static void air_mixes_in_at_the_surface(void **state)
+{
+    MoteSettings settings = measuring_settings(3, 0.1f, 2.0f);
+    MoteWorld *world = make_world(*state, &settings);
+    const MoteGas gas = {.cooling_time = 2.0f, .mixing = 3.0f};
+    expect_ok(mote_world_set_gas(world, &gas));
+    const uint32_t inside = add_gas(world, (MoteVec3){0, 0, 0}, 9, 9, 9, (MoteVec3){0, 0, 0}, 200.0f, true);
+    add_gas(world, (MoteVec3){5, 5, 5}, 1, 1, 1, (MoteVec3){0, 0, 0}, 200.0f, true);
+    make_room_for_smoke(world, 4);
+    float p[8] = {0.45f, 0.45f, 0.45f, 9, 3, 3, 3, 9}, v[8] = {0, 0, 0, 3, 0, 0, 0, 3};
+    float s[8] = {0, 9, 100, 1, 0, 9, 100, 1};
+    const MoteDiffuse two = {.count = 2, .positions = p, .velocities = v, .smoke = s};
+    expect_ok(mote_world_add_diffuse(world, &two));
+    expect_ok(mote_world_steps(world, DT, 120, NULL));
+    const MoteDiffuse end = read_smoke(world);
+    expect_near(end.smoke[2], 100.0 * exp(-0.25), 0.5, "smoke inside");
+    expect_near(end.smoke[6], 100.0 * exp(-0.25 - 1.5), 0.02, "smoke alone");
+    MoteParticleView view;
+    expect_ok(read_particles(world, &view));
+    const MoteGasView now = read_gas(world);
+    for (uint32_t i = 0; i < view.count; i++) {
+        const float *at = view.positions + 4 * (size_t)i;
+        const double density = view.velocities[4 * (size_t)i + 3], found = now.states[4 * (size_t)i + 2];
+        if (view.ids[i] == inside) {
+            expect_near(found, 200.0 * exp(-0.25 - 1.5 * (1.0 - density)), 0.05, "gas alone");
+        } else if (hypot(hypot(at[0] - 0.4, at[1] - 0.4), at[2] - 0.4) < 0.15) {
+            expect_near(found, 200.0 * exp(-0.25), 2.0, "gas inside");
+        }
+    }
+    mote_world_destroy(world);
+}
+
 // UPP eq. 30 and 31 in the first step, by hand: n_i of gas beside a liquid, which does not count, and -beta n x g.
 static void vortices_begin_as_computed_by_hand(void **state)
 {
@@ -664,6 +697,7 @@ int main(void)
         ON_EVERY_BACKEND(drag_is_exponential),
         ON_EVERY_BACKEND(air_has_a_vortex),
         ON_EVERY_BACKEND(warm_gas_rises),
+        ON_EVERY_BACKEND(air_mixes_in_at_the_surface),
         ON_EVERY_BACKEND(vortices_begin_as_computed_by_hand),
         ON_CPU_AND_CUDA(a_plume_rises_faster_with_vortices),
         ON_EVERY_BACKEND(counts_are_exact),

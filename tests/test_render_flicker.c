@@ -4,6 +4,8 @@
 // |L(t + 1) - 2 L(t) + L(t - 1)|, which is 0 for what changes evenly and as large as the change for what pops.
 #include "render_fixture.h"
 
+#include "mote_diffuse.h"
+
 enum { WIDTH = 320, HEIGHT = 180, PIXELS = WIDTH * HEIGHT, FRAMES = 14 };
 
 typedef struct Film {
@@ -199,6 +201,61 @@ static void test_pool_at_rest(void **state)
     end_film(&film);
 }
 
+// Foam all over it, of all ages: its particles tremble with the liquid's, and what comes to the end of its life thins
+// away before it goes. Without that, and if radii depended on a particle's slot or the order, pixels would pop.
+static void test_foam_at_rest(void **state)
+{
+    enum { COUNT = 2400 };
+    Film film;
+    make_film(&film);
+    MoteWorld *world = make_pool();
+    const MoteRenderCollider collider = ball();
+    MoteRenderScene scene = pool_scene(&collider);
+    MoteFoam foam = mote_default_foam();
+    foam.amount = 0.0f;
+    foam.capacity = COUNT;
+    MUST(mote_world_set_foam(world, &foam));
+    static float rows[8 * COUNT];
+    uint32_t random = 7;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        float unit[4];
+        for (int k = 0; k < 4; k++) {
+            random = random * 1664525u + 1013904223u;
+            unit[k] = (float)(random >> 8) / 16777216.0f;
+        }
+        const float place[4] = {0.76f * (unit[0] - 0.5f), 0.235f + 0.015f * unit[1], 0.76f * (unit[2] - 0.5f),
+                                0.15f + 1.2f * unit[3]};
+        memcpy(rows + 4 * (size_t)i, place, sizeof place);
+        rows[4 * (COUNT + (size_t)i) + 3] = 1.0f; // foam
+    }
+    MUST(mote_world_add_diffuse(
+        world, &(MoteDiffuse){.count = COUNT, .positions = rows, .velocities = rows + 4 * (size_t)COUNT}));
+    MoteDiffuseCounts counts;
+    for (int step = 0; step < 20; step++) { // until the classes have settled
+        MUST(mote_world_step(world, 1.0f / 240.0f));
+    }
+    static float bare[PIXELS];
+    scene.foam.density = 0.0f;
+    draw_frame(*state, world, &scene, 1, bare);
+    scene.foam.density = 1.0f;
+    for (int f = 0; f < FRAMES; f++) {
+        draw_frame(*state, world, &scene, 1, film.luma[f]);
+        MUST(mote_world_steps(world, 1.0f / 240.0f, 4, NULL));
+    }
+    MUST(mote_world_diffuse_counts(world, &counts));
+    uint32_t covered = 0;
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        covered += fabsf(bare[i] - film.luma[0][i]) > 0.05f;
+    }
+    const Flicker all = measure(&film, NULL);
+    show("foam on a pool at rest", all);
+    printf("%u pixels are covered, %u particles died\n", covered, counts.dead);
+    assert_true(covered > 3000 && counts.dead > COUNT / 20 && counts.present > COUNT / 2);
+    assert_true(all.flicker < 0.0003 && all.popping < 0.0002);
+    mote_world_destroy(world);
+    end_film(&film);
+}
+
 // Something still, and a camera that moves by about half a pixel a picture.
 static Flicker film_slowly(MoteRenderer *renderer, MoteWorld *world, MoteRenderScene scene, uint32_t samples,
                            const char *what)
@@ -267,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pool_at_rest),
+        cmocka_unit_test(test_foam_at_rest),
         cmocka_unit_test(test_slow_camera),
         cmocka_unit_test(test_growing_box),
     };

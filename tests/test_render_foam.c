@@ -33,6 +33,7 @@ static MoteRenderScene foam_scene(double pixels, double depth)
     scene.foam.radius_spread = 0.0f;
     scene.foam.density = (float)depth;
     scene.foam.shutter = 0.0f;
+    scene.foam.drops = 0;
     scene.picture.antialias = false;
     return scene;
 }
@@ -126,6 +127,42 @@ static void depth_is_before_or_behind_the_surface(void **state)
     }
 }
 
+// An isolated particle of the liquid leaves its surface: it is so many drops, each with the optical depth of spray,
+// that stay within a spacing of it.
+static void an_isolated_particle_is_drops(void **state)
+{
+    MoteRenderer *renderer = *state;
+    const MoteVec3 points[3] = {{0, 0, 0}, {50, 0, 0}, {50.15f, 0, 0}}; // so that there are lists of neighbours
+    MoteWorld *world = make_world("cpu", NULL, SPACING, 2.0f, points, 3);
+    MoteFoam foam = mote_default_foam();
+    foam.capacity = 10;
+    MUST(mote_world_set_foam(world, &foam));
+    MUST(mote_world_step(world, 1e-4f));
+    const double pixels = 3.0, depth = 0.5;
+    double surface[2];
+    for (uint32_t drops = 0; drops <= 8; drops += 8) {
+        MoteRenderScene scene = foam_scene(pixels, depth);
+        scene.foam.drops = drops;
+        float *values = draw_foam(renderer, world, &scene, "foam");
+        float *thickness = read_layer(renderer, "thickness", WIDTH, HEIGHT);
+        const double expected = drops * 0.8 * depth * PI / 3.0 * pixels * pixels;
+        const double reach = 0.5 * (double)SPACING * sqrt(2.0) * (0.5 * HEIGHT / tan(20.0 * PI / 180.0)) / (double)AWAY;
+        assert_true(fabs(sum_of(values, 0) - expected) <= 0.02 * expected && sum_of(values, 1) == 0.0);
+        surface[drops / 8] = 0.0;
+        for (int y = 0; y < HEIGHT; y++) {
+            for (int x = 0; x < WIDTH; x++) {
+                const size_t at = (size_t)y * WIDTH + (size_t)x;
+                surface[drops / 8] += (double)thickness[at];
+                assert_true(values[2 * at] == 0.0f || hypot(x - WIDTH / 2, y - HEIGHT / 2) < reach + pixels + 2.0);
+            }
+        }
+        free(values);
+        free(thickness);
+    }
+    assert_true(surface[0] > 0.0 && surface[1] == 0.0);
+    mote_world_destroy(world);
+}
+
 // Not even a bit depends on the order of particles.
 static void pictures_do_not_depend_on_the_order(void **state)
 {
@@ -160,9 +197,8 @@ static void pictures_do_not_depend_on_the_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_puff_has_its_optical_depth),
-        cmocka_unit_test(a_streak_keeps_its_optical_depth),
-        cmocka_unit_test(depth_is_before_or_behind_the_surface),
+        cmocka_unit_test(one_puff_has_its_optical_depth),        cmocka_unit_test(a_streak_keeps_its_optical_depth),
+        cmocka_unit_test(depth_is_before_or_behind_the_surface), cmocka_unit_test(an_isolated_particle_is_drops),
         cmocka_unit_test(pictures_do_not_depend_on_the_order),
     };
     return cmocka_run_group_tests(tests, renderer_set_up, renderer_tear_down);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures of ten small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
+// Pictures of small scenes and of every view, compared with those in tests/golden by FLIP. The pictures there
 // were drawn by Mesa's software driver and looked at; another version of it, or another device, may round a little
 // differently. MOTE_GOLDEN=write writes them anew; what differs is left in the build folder, with a map of where.
 #include "golden_fixture.h"
@@ -37,6 +37,10 @@ static const Golden goldens[] = {
     {"wave_tank", "liquid", 70},    // white water
     {"wave_tank", "foam", 70},
     {"wave_tank", "foam_class", 70},
+    {"lighthouse", "liquid", 100},
+    {"smoke_plume", "liquid", 75},
+    {"smoke_cloth", "liquid", 45},
+    {"fire", "liquid", 60}, // and its light on the ground
 };
 
 typedef struct Drawn {

@@ -244,6 +244,40 @@ static void hot_smoke_glows(void **state)
     }
 }
 
+// A small fire lights the ground as a lamp of its radiant intensity, cross-section times the black body's radiance,
+// does: E = I cos / r^2.
+static void fire_lights_the_ground(void **state)
+{
+    MoteRenderer *renderer = *state;
+    const float places[2][2] = {{0, 4}, {3, 4}};
+    for (int k = 0; k < 2; k++) {
+        Smoke smoke = make_smoke(3);
+        for (uint32_t i = 0; i < 3; i++) {
+            set_particle(&smoke, i, places[k][0], places[k][1], 0, 1800 - 293);
+        }
+        MoteWorld *world = make_smoky_world(smoke, false, false);
+        MoteRenderScene scene = smoke_scene((MoteVec3){0, 2, 0}, ORIGIN, 0, 0);
+        scene.ground.visible = true;
+        scene.ground.grid = 0.0f;
+        scene.ground.color = (MoteVec3){0.5f, 0.5f, 0.5f};
+        scene.smoke.color = scene.smoke.hot_color = (MoteVec3){0, 0, 0};
+        scene.smoke.density = 0.01f;
+        scene.smoke.fire = 5e4f;
+        draw_smoke(renderer, world, &scene, "color", values);
+        const double radius = (double)(scene.smoke.radius * SPACING), x = places[k][0], y = places[k][1];
+        const double section = 3.0 * 2.0 / 3.0 * PI * 0.01 * radius * radius, squared = x * x + y * y;
+        const double lit = 5e4 * section * y / sqrt(squared) / squared * 0.5 / PI;
+        const double colors[3] = {1.0, 0.401, 0.065};
+        for (int c = 0; c < 3; c++) {
+            expect_near("light of fire", middle_mean(values, c), lit * colors[c], 0.02);
+        }
+        scene.smoke.fire = 0.0f;
+        draw_smoke(renderer, world, &scene, "color", values);
+        assert_true(middle_mean(values, 0) == 0.0);
+        mote_world_destroy(world);
+    }
+}
+
 // Under a sky that is the same everywhere, what scatters all light is as bright as the sky; what absorbs is darker, and
 // the more so the thicker it is.
 static void the_sky_is_not_outshone(void **state)
@@ -614,6 +648,7 @@ int main(void)
         cmocka_unit_test(the_ground_is_in_its_shadow),
         cmocka_unit_test(a_slab_scatters_light_once),
         cmocka_unit_test(hot_smoke_glows),
+        cmocka_unit_test(fire_lights_the_ground),
         cmocka_unit_test(the_sky_is_not_outshone),
         cmocka_unit_test(solids_are_in_smoke),
         cmocka_unit_test(glass_and_liquid_are_behind_smoke),

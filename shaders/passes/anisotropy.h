@@ -10,6 +10,7 @@ struct AnisotropyConstants {
     float centre_smoothing, stretch;
     uint isolated_below; // neighbours
     uint anisotropy;
+    uint drops; // 1: isolated particles are no part of the surface (foam.comp)
 };
 SHARED_STRUCT(AnisotropyConstants)
 

@@ -24,6 +24,7 @@ struct FoamConstants {
     float spread;     // of the radius's logarithm
     float density;    // optical depth through the middle
     float shutter;    // s
+    uint drops;       // of an isolated particle of liquid
     uint shows_class; // 1: sums of light are of classes
 };
 SHARED_STRUCT(FoamConstants)

@@ -8,6 +8,7 @@
 // The light volume: cells along x and y across the sun's direction, and along it.
 #define SMOKE_LIGHT_SIDE  128
 #define SMOKE_LIGHT_DEEP  64
+#define SMOKE_LAMPS       8u  // parts of a fire, one above the other, that light what is around it
 #define SMOKE_LEVELS      5   // of the pyramids that particles are added up in
 #define SMOKE_MAP_SIDE    256 // texels of the map of the first and the last smoke, of SMOKE_MODE_MAP
 #define SMOKE_OPEN_SIDE   32  // the same of the volume of light from the sky
@@ -26,7 +27,9 @@
     19u // 4 ints: columns of the view volume that have any: the first in x and y, the one behind the last
 #define SMOKE_COARSE 23u // not 0 where the light volume has particles on coarser levels than the first
 #define SMOKE_HOT    24u // not 0 where any glows
-#define SMOKE_TAU    32u // the light volume: the sun's optical depth up to the far side of each cell, floats
+#define SMOKE_LAMP                                                                                                     \
+    32u // SMOKE_LAMPS times 8 floats: where fire is (m), its radius squared, radiant intensity (rgb), nothing
+#define SMOKE_TAU 96u // the light volume: the sun's optical depth up to the far side of each cell, floats
 
 #define SMOKE_CELLS      (SMOKE_LIGHT_SIDE * SMOKE_LIGHT_SIDE * SMOKE_LIGHT_DEEP)
 #define SMOKE_OPEN_CELLS (SMOKE_OPEN_SIDE * SMOKE_OPEN_SIDE * SMOKE_OPEN_DEEP)

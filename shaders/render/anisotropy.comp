@@ -91,8 +91,10 @@ void main()
         mixed += w * d.yzx * d.zxy;
     }
     if (near < pass.isolated_below) {
-        store(i, x, mat3(pass.isolated_radius));
-        show(i);
+        store(i, x, mat3(pass.drops != 0u ? 0.0 : pass.isolated_radius));
+        if (pass.drops == 0u) {
+            show(i);
+        }
         return;
     }
     const vec3 mean = first / weight;

@@ -34,5 +34,6 @@ vec4 fabric_light(vec3 point, vec3 n, vec3 to_eye, vec3 color, Fabric look)
     const float sent = sheen_albedo(dot(n, to_eye), roughness), kept = 1.0 - look.sheen * sent;
     const vec3 from_sky = matte_light(color, sky) * kept + fibres * sent * sky_irradiance(n) / 3.14159265;
     const vec3 shine = fibres * (lit ? sun_sheen(n, to_eye, roughness) : 0.0);
-    return shared_light(matte_light(color, sun) * kept + shine * sun + from_sky, from_sky);
+    const vec3 fire = (1.0 - through) * fire_irradiance(point, n) + through * fire_irradiance(point, -n);
+    return shared_light(matte_light(color, sun + fire) * kept + shine * sun + from_sky, from_sky);
 }

@@ -10,6 +10,8 @@
 #include "passes/foam.h"
 PASS_CONSTANTS(FoamConstants)
 layout(local_size_x = 64) in;
+layout(constant_id = 0) const uint OF = 0u; // what is drawn: passive particles, or isolated particles of liquid
+const uint DROPS = 1u;
 
 // PCG's output permutation (Jarzynski, Olano 2020).
 float hash_of(uint id)
@@ -105,21 +107,26 @@ void add_streak(Streak streak, float z, float behind, float light, float metres)
     }
 }
 
-void main()
+// A part of a particle that moves with `velocity`: at `point`, of a radius and optical depth, of class `shown`.
+void add_ball(vec3 point, vec3 velocity, float radius, float depth, float shown)
 {
-    const uint i = invocation_index();
-    if (i >= min(pass.capacity, frame.diffuse_counts.at[0])) {
-        return;
-    }
-    const vec4 place = frame.diffuse_positions.at[i];
-    const vec3 c = to_view(place.xyz);
+    const vec3 c = to_view(point);
     const vec2 pixel = pixel_of(c), screen = vec2(frame.width, frame.height);
-    if (place.w <= 0.0 || c.z <= frame.near_plane || any(lessThan(pixel, vec2(-32.0))) ||
-        any(greaterThan(pixel, screen + 32.0))) {
+    if (c.z <= frame.near_plane || any(lessThan(pixel, vec2(-32.0))) || any(greaterThan(pixel, screen + 32.0))) {
         return;
     }
-    const vec4 motion = frame.diffuse_velocities.at[i];
-    if (motion.w > 2.5) { // smoke
+    const vec3 way = vec3(dot(velocity, frame.right.xyz), dot(velocity, frame.up.xyz),
+                          dot(velocity, frame.forward.xyz)) * pass.shutter;
+    const float surface = texelFetch(smooth_depth_image, ivec2(clamp(pixel, vec2(0.5), screen - 0.5)), 0).x;
+    const float behind = isinf(surface) ? 0.0 : share_behind(c.z, surface, shown);
+    const float light = pass.shows_class != 0u ? shown : sun_share(point);
+    add_streak(streak_of(c, way, radius, depth), c.z, behind, light, clamp(c.z - surface, 0.0, 64.0));
+}
+
+void add_passive(uint i)
+{
+    const vec4 place = frame.diffuse_positions.at[i], motion = frame.diffuse_velocities.at[i];
+    if (place.w <= 0.0 || motion.w > 2.5) { // smoke
         return;
     }
     const float shown = clamp(motion.w, 0.0, 2.0);
@@ -127,11 +134,29 @@ void main()
     const float radius = radius_of(frame.diffuse_ids.at[i]) * mix(1.0, 0.75, spray);
     const float fading = clamp(place.w / 0.6, 0.0, 1.0); // foam thins before it is gone
     const float depth = pass.density * fading * (shown < 1.0 ? mix(1.0, 0.8, spray) : mix(1.0, 0.45, shown - 1.0));
-    const vec3 way = vec3(dot(motion.xyz, frame.right.xyz), dot(motion.xyz, frame.up.xyz),
-                          dot(motion.xyz, frame.forward.xyz)) * pass.shutter;
-    const float surface = texelFetch(smooth_depth_image, ivec2(clamp(pixel, vec2(0.5), screen - 0.5)), 0).x;
-    const float behind = isinf(surface) ? 0.0 : share_behind(c.z, surface, shown);
-    const float light = pass.shows_class != 0u ? shown : sun_share(place.xyz);
-    const Streak streak = streak_of(c, way, radius, depth);
-    add_streak(streak, c.z, behind, light, clamp(c.z - surface, 0.0, 64.0));
+    add_ball(place.xyz, motion.xyz, radius, depth, shown);
+}
+
+// Drops of an isolated particle of liquid: spray around its place, as far apart as its volume is wide. Where each is, and
+// how large, follows from the particle's id and the drop's number.
+void add_drops(uint i)
+{
+    const uint id = frame.ids.at[i];
+    for (uint k = 0u; k < (is_drop(i) ? pass.drops : 0u); k++) {
+        const uint own = id * 64u + k;
+        const vec3 unit = vec3(hash_of(own ^ 0x51ed270bu), hash_of(own ^ 0x2c1b3c6du), hash_of(own ^ 0x297a2d39u)) - 0.5;
+        add_ball(frame.positions.at[i].xyz + frame.spacing * unit, frame.velocities.at[i].xyz, radius_of(own), 0.8 * pass.density, 0.0);
+    }
+}
+
+void main()
+{
+    const uint i = invocation_index();
+    if (OF == DROPS) {
+        if (i < frame.particle_count && !is_solid(i)) {
+            add_drops(i);
+        }
+    } else if (i < min(pass.capacity, frame.diffuse_counts.at[0])) {
+        add_passive(i);
+    }
 }

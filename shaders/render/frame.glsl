@@ -110,5 +110,11 @@ bool is_solid(uint i)
     return frame.has_solids != 0u && (frame.phases.at[i] & PHASE_KIND) != PHASE_LIQUID;
 }
 
+// Whether a particle of liquid is isolated, and drawn as drops instead of a part of the surface (anisotropy.comp).
+bool is_drop(uint i)
+{
+    return frame.ellipsoids.at[3u * i].xyz == vec3(0.0); // no row of an ellipsoid is
+}
+
 // Of a dispatch by pass_dispatch.
 #define invocation_index() (gl_GlobalInvocationID.x + gl_GlobalInvocationID.y * gl_NumWorkGroups.x * gl_WorkGroupSize.x)

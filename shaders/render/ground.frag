@@ -43,7 +43,7 @@ void main()
     const vec3 sky = ground_openness(point) * sky_irradiance(surface.normal);
     const float slanted = max(dot(surface.normal, frame.sun_direction.xyz), 0.0) / max(frame.sun_direction.y, 1e-3);
     const vec3 sun = sun_irradiance(point, up) * (surface.normal.y == 1.0 ? 1.0 : min(slanted, 4.0));
-    const vec3 light = matte_light(surface.albedo, sun + sky);
+    const vec3 light = matte_light(surface.albedo, sun + sky + fire_irradiance(point, surface.normal));
     const float share = (1.0 - fade) * shared_light(light, matte_light(surface.albedo, sky)).a;
     color = vec4(fade > 0.0 ? mix(light, horizon_radiance(normalize(direction)), fade) : light, share);
 }

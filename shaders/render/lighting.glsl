@@ -48,7 +48,7 @@ vec4 solid_light(vec3 point, vec3 normal, vec3 to_eye, vec3 color, float roughne
     const float fresnel = 0.04 + (max(1.0 - roughness, 0.04) - 0.04) * pow(1.0 - facing, 5.0);
     const vec3 mirrored = mix(sky_radiance(reflect(-to_eye, normal)), sky / 3.14159265, sqrt(roughness));
     const vec3 gloss = open * fresnel * mirrored + sun * sun_gloss(normal, to_eye, roughness);
-    return shared_light(matte_light(color, sun + sky) * (1.0 - fresnel) + gloss,
+    return shared_light(matte_light(color, sun + sky + fire_irradiance(point, normal)) * (1.0 - fresnel) + gloss,
                         matte_light(color, sky) * (1.0 - fresnel) + open * fresnel * mirrored);
 }
 

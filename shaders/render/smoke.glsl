@@ -93,4 +93,18 @@ float smoke_sun(vec3 point)
     return share;
 }
 
+// Irradiance of fire on a surface: of each of its parts as a ball that glows evenly, without shadows.
+vec3 fire_irradiance(vec3 point, vec3 normal)
+{
+    vec3 sum = vec3(0.0);
+    for (uint k = frame.has_smoke != 0u && frame.smoke_light.at[SMOKE_HOT] != 0u ? 0u : SMOKE_LAMPS; k < SMOKE_LAMPS; k++) {
+        const uint at = SMOKE_LAMP + 8u * k;
+        const vec3 away = vec3(smoke_word(at), smoke_word(at + 1u), smoke_word(at + 2u)) - point;
+        const float squared = dot(away, away) + 1e-6;
+        const float facing = max(dot(normal, away) * inversesqrt(squared), 0.0);
+        sum += vec3(smoke_word(at + 4u), smoke_word(at + 5u), smoke_word(at + 6u)) * (facing / max(squared, smoke_word(at + 3u)));
+    }
+    return sum;
+}
+
 #endif

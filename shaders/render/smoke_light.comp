@@ -9,6 +9,7 @@
 //   SCAN    sums along each column are the sun's optical depth
 //   MAP     where the sun meets the first smoke and leaves the last, in place of a volume: smoke as opaque points
 //   OPEN    light of the sky and of fire from 14 directions around each of the coarse cells
+//   LAMPS   the coarse cells that glow, summed up to a few lamps one above the other, which light solids and ground
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "frame.glsl"
@@ -19,7 +20,7 @@ PUSH_CONSTANTS(SmokePush)
 #include "smoke_particles.glsl"
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint STEP = 0u;
-const uint BOUNDS = 0u, PLACE = 1u, ADD = 2u, RAISE = 3u, POOL = 4u, HEAT = 5u, SCAN = 6u, OPEN = 7u, MAP = 8u;
+const uint BOUNDS = 0u, PLACE = 1u, ADD = 2u, RAISE = 3u, POOL = 4u, HEAT = 5u, SCAN = 6u, OPEN = 7u, MAP = 8u, LAMPS = 9u;
 const ivec3 SIZE = ivec3(SMOKE_LIGHT_SIDE, SMOKE_LIGHT_SIDE, SMOKE_LIGHT_DEEP);
 const ivec3 OPEN_SIZE = ivec3(SMOKE_OPEN_SIDE, SMOKE_OPEN_SIDE, SMOKE_OPEN_DEEP);
 const int EMPTY = 2; // cells along the borders, which particles do not reach
@@ -285,6 +286,90 @@ void open_light(uint i)
     pass.open_light.at[i] = vec4(sum / 14.0, 0.0);
 }
 
+// ---- Lamps -------------------------------------------------------------------------------------------------
+
+const uint LAMP_LANES = 64u;
+shared vec2 lane_heights[LAMP_LANES];
+shared vec4 lane_lights[LAMP_LANES * SMOKE_LAMPS]; // light of thin smoke, rgb, W/sr; its absorbing cross-section, m^2
+shared vec4 lane_places[LAMP_LANES * SMOKE_LAMPS]; // cross-section times place, and times its square
+
+struct Glow {
+    vec3 point;
+    vec3 light;    // radiance of what absorbs all light
+    float section; // m^2
+};
+
+// Whether a coarse cell glows.
+bool load_glow(uint i, out Glow glow)
+{
+    const float ratio = float(SMOKE_LIGHT_SIDE / SMOKE_OPEN_SIDE);
+    const uint units = pass.open_sums.at[3u * i + 1u];
+    const vec3 cell = vec3(vec2(smoke_word(SMOKE_CELL)), smoke_word(SMOKE_CELL + 1u));
+    const vec3 origin = vec3(smoke_word(SMOKE_ORIGIN), smoke_word(SMOKE_ORIGIN + 1u), smoke_word(SMOKE_ORIGIN + 2u));
+    const float temperature = float(pass.open_sums.at[3u * i + 2u]) / max(float(units), 1.0) * SMOKE_HOTTEST;
+    const vec3 taken = 1.0 - puff_albedo(temperature);
+    glow.point = smoke_sun_direction(origin + (vec3(open_cell(i)) + 0.5) * ratio * cell);
+    glow.light = pass.fire * wien(SMOKE_AROUND + temperature);
+    glow.section = pass.section * float(units) / pass.unit * taken.x;
+    return units > 0u;
+}
+
+// A lamp of all that glows at a height: thick smoke hides its own light, so that a ball of as much of it, as wide as it is
+// spread, sends pi R^2 (1 - exp(-cross-section / pi R^2)) times its mean radiance.
+void store_lamp(uint k)
+{
+    vec4 light = vec4(0.0), place = vec4(0.0);
+    for (uint lane = 0u; lane < LAMP_LANES; lane++) {
+        light += lane_lights[lane * SMOKE_LAMPS + k];
+        place += lane_places[lane * SMOKE_LAMPS + k];
+    }
+    const float whole = max(light.w, 1e-12), across = smoke_word(SMOKE_CELL) * float(SMOKE_LIGHT_SIDE / SMOKE_OPEN_SIDE);
+    const vec3 middle = place.xyz / whole;
+    const float variance = max(place.w / whole - dot(middle, middle), 0.0) + 0.25 * across * across + 0.6 * pass.radius * pass.radius;
+    const float squared = 5.0 / 3.0 * variance, disc = 3.14159265 * squared;
+    const vec3 sent = light.rgb / whole * disc * (1.0 - exp(-light.w / disc));
+    for (uint c = 0u; c < 3u; c++) {
+        frame.smoke_light.at[SMOKE_LAMP + 8u * k + c] = floatBitsToUint(middle[c]);
+        frame.smoke_light.at[SMOKE_LAMP + 8u * k + 4u + c] = floatBitsToUint(light.w > 0.0 ? sent[c] : 0.0);
+    }
+    frame.smoke_light.at[SMOKE_LAMP + 8u * k + 3u] = floatBitsToUint(squared);
+}
+
+// One group of LAMP_LANES invocations: sums in a fixed order.
+void find_lamps(uint lane)
+{
+    const uint cells = uint(SMOKE_OPEN_SIDE * SMOKE_OPEN_SIDE * SMOKE_OPEN_DEEP);
+    const uint end = frame.smoke_light.at[SMOKE_HOT] != 0u ? cells : 0u;
+    vec2 heights = vec2(1e30, -1e30);
+    Glow glow;
+    for (uint i = lane; i < end; i += LAMP_LANES) {
+        if (load_glow(i, glow)) {
+            heights = vec2(min(heights.x, glow.point.y), max(heights.y, glow.point.y));
+        }
+    }
+    lane_heights[lane] = heights;
+    for (uint k = 0u; k < SMOKE_LAMPS; k++) {
+        lane_lights[lane * SMOKE_LAMPS + k] = vec4(0.0);
+        lane_places[lane * SMOKE_LAMPS + k] = vec4(0.0);
+    }
+    barrier();
+    for (uint other = 0u; other < LAMP_LANES; other++) {
+        heights = vec2(min(heights.x, lane_heights[other].x), max(heights.y, lane_heights[other].y));
+    }
+    for (uint i = lane; i < end; i += LAMP_LANES) {
+        if (load_glow(i, glow)) {
+            const float share = (glow.point.y - heights.x) / max(heights.y - heights.x, 1e-6);
+            const uint k = lane * SMOKE_LAMPS + min(uint(share * float(SMOKE_LAMPS)), SMOKE_LAMPS - 1u);
+            lane_lights[k] += vec4(glow.light * glow.section, glow.section);
+            lane_places[k] += glow.section * vec4(glow.point, dot(glow.point, glow.point));
+        }
+    }
+    barrier();
+    if (lane < SMOKE_LAMPS) {
+        store_lamp(lane);
+    }
+}
+
 void main()
 {
     const uint i = invocation_index();
@@ -313,6 +398,8 @@ void main()
         }
     } else if (STEP == SCAN) {
         scan(i);
+    } else if (STEP == LAMPS) {
+        find_lamps(gl_LocalInvocationIndex);
     } else {
         open_light(i);
     }

@@ -53,7 +53,7 @@ void add_particle(uint i)
                                 frame.ellipsoids.at[3u * i + 2u].w));
     const vec2 pixel = pixel_of(c);
     const vec2 screen = vec2(frame.width, frame.height);
-    if (c.z <= frame.near_plane || any(lessThan(pixel, vec2(-16.0))) || any(greaterThan(pixel, screen + 16.0))) {
+    if (is_drop(i) || c.z <= frame.near_plane || any(lessThan(pixel, vec2(-16.0))) || any(greaterThan(pixel, screen + 16.0))) {
         return;
     }
     if (scene_view_z(ivec2(clamp(pixel, vec2(0.5), screen - 0.5))) < c.z) {

@@ -18,6 +18,7 @@ static MoteGas gas_of(const SceneGas *gas)
         .gravity = gas->gravity,
         .buoyancy = gas->buoyancy,
         .cooling_time = gas->cooling_time,
+        .mixing = gas->mixing,
         .drag = gas->drag,
         .cohesion = gas->cohesion,
         .baroclinic = gas->baroclinic,

@@ -233,7 +233,8 @@ static MoteFoamLook foam_look(const SceneFoam *foam, float frame_rate)
                           .radius_spread = foam->radius_spread,
                           .density = foam->density,
                           .color = foam->color,
-                          .shutter = foam->shutter / frame_rate};
+                          .shutter = foam->shutter / frame_rate,
+                          .drops = foam->drops};
 }
 
 // ---- The defaults ----

@@ -173,6 +173,7 @@ static void set_motion(MoteWorld *world)
     const double around = world->settings.dimensions == 2 ? pi * ratio * ratio : 4.0 / 3.0 * pi * ratio * ratio * ratio;
     view->diffuse_few = (float)(FEW * around);
     view->diffuse_many = (float)(MANY * around);
+    view->diffuse_inside = (float)(1.2 / around); // what wavers inside is no surface
     view->foam_neighbours = (float)(MAKES * around);
     view->spray_decay = (float)exp(-foam->spray_drag * dt);
     view->bubble_decay = (float)exp(-foam->bubble_drag * dt);

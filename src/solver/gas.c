@@ -20,6 +20,7 @@ MoteResult mote_world_set_gas(MoteWorld *world, const MoteGas *gas)
         {"gravity", gas->gravity, true},
         {"buoyancy", gas->buoyancy, true},
         {"cooling_time", gas->cooling_time, false},
+        {"mixing", gas->mixing, false},
         {"drag", gas->drag, false},
         {"cohesion", gas->cohesion, false},
         {"baroclinic", gas->baroclinic, true},
@@ -58,6 +59,7 @@ void world_set_gas_parameters(MoteWorld *world)
     view->gas_gravity = gas->gravity;
     view->gas_buoyancy = gas->buoyancy;
     view->gas_cooling = decay_in(dt, gas->cooling_time);
+    view->gas_mixing = gas->mixing;
     view->gas_drag = gas->drag;
     view->smoke_decay = (float)exp(-(double)gas->drag * dt);
     view->gas_cohesion = gas->cohesion;

@@ -291,11 +291,12 @@ FUNCTION vec3 towards_air(VIEW_COMMA Passive one)
 }
 
 // One of slot i.
-FUNCTION Passive age_smoke(VIEW_COMMA uint i, Passive one)
+FUNCTION Passive age_smoke(VIEW_COMMA uint i, Passive one, float count)
 {
     const float dt = PARAMETER(time_step);
     const vec4 smoke = LOAD(diffuse_smoke, i);
-    const float temperature = PARAMETER(has_gas) != 0u ? smoke.z * PARAMETER(gas_cooling) : smoke.z;
+    const float open = max_f32(1.0f - count * PARAMETER(diffuse_inside), 0.0f);
+    const float temperature = PARAMETER(has_gas) != 0u ? cooled(VIEW_HERE_COMMA smoke.z, open) : smoke.z;
     STORE(diffuse_smoke, i, v4(smoke.x + dt, smoke.y, temperature, smoke.w));
     one.life -= smoke.y > 0.0f ? dt : 0.0f;
     return one;
@@ -323,8 +324,13 @@ FUNCTION Passive move_passive(VIEW_COMMA Passive one, Flow flow)
     }
     one.shown = class_now + (one.shown - class_now) * PARAMETER(class_decay);
     for (uint s = 0u; s < PARAMETER(collider_count); s++) {
-        if (!is_inside_container(VIEW_HERE_COMMA s, one.position, PARAMETER(spacing))) {
-            one = collide_passive(VIEW_HERE_COMMA one, LOAD(colliders, s));
+        if (is_inside_container(VIEW_HERE_COMMA s, one.position, PARAMETER(spacing))) {
+            continue;
+        }
+        const Collider collider = LOAD(colliders, s);
+        if (!collider_is_solid(collider) ||
+            !is_out_of_reach(collider, one.position, one.position, PARAMETER(spacing))) {
+            one = collide_passive(VIEW_HERE_COMMA one, collider);
         }
     }
     const bool ages = class_now == DIFFUSE_FOAM || (class_now == DIFFUSE_SPRAY && one.touches);
@@ -357,7 +363,7 @@ FUNCTION void advance_passive(VIEW_COMMA uint i, Flow flow)
     one = move_passive(VIEW_HERE_COMMA one, flow);
     const bool smoke = is_smoke(one.shown);
     if (smoke) {
-        one = age_smoke(VIEW_HERE_COMMA i, one);
+        one = age_smoke(VIEW_HERE_COMMA i, one, F32(flow.count));
     }
     const bool lost = is_lost(VIEW_HERE_COMMA one.position, smoke);
     const bool dies = !(one.life > 0.0f) || !v3_is_finite(one.velocity) || lost;

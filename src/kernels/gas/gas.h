@@ -29,18 +29,6 @@
 #include "particle/integrate.h"
 #include "particle/neighbours.h"
 
-// exp(-x) for x not below 0, to a few units of the last place, and with the same bits on every backend: the series of
-// exp(-x/64), squared six times.
-FUNCTION float decay_by(float x)
-{
-    const float y = min_f32(x, 40.0f) * -0.015625f;
-    float e = 1.0f + y * (1.0f + y * (0.5f + y * (0.16666667f + y * (0.041666668f + y * 0.0083333338f))));
-    for (uint n = 0u; n < 6u; n++) {
-        e *= e;
-    }
-    return e;
-}
-
 // The volume of a particle of gas with this density.
 FUNCTION float gas_volume(VIEW_COMMA float density)
 {
@@ -112,7 +100,8 @@ KERNEL(spin_gas)
     const vec4 gas = LOAD(gas_states, i);
     const bool seen = LOAD(gas_marks, i) != 0u;
     const float alone = gas.y < 0.0f ? gas.y : (seen ? 0.0f : gas.y + dt);
-    STORE(gas_states, i, v4(gas.x + dt, alone, gas.z * PARAMETER(gas_cooling), gas.w));
+    const float open = max_f32(1.0f - LOAD(velocities, i).w, 0.0f); // the share of air around it, as for drag
+    STORE(gas_states, i, v4(gas.x + dt, alone, cooled(VIEW_HERE_COMMA gas.z, open), gas.w));
 }
 
 // ---- Forces ------------------------------------------------------------------------------------------------

@@ -55,4 +55,23 @@ FUNCTION vec3 air_velocity(VIEW_COMMA vec3 p)
     return u;
 }
 
+// exp(-x) for x not below 0, to a few units of the last place, and with the same bits on every backend: the series of
+// exp(-x/64), squared six times.
+FUNCTION float decay_by(float x)
+{
+    const float y = min_f32(x, 40.0f) * -0.015625f;
+    float e = 1.0f + y * (1.0f + y * (0.5f + y * (0.16666667f + y * (0.041666668f + y * 0.0083333338f))));
+    for (uint n = 0u; n < 6u; n++) {
+        e *= e;
+    }
+    return e;
+}
+
+// A temperature above the air's a step later: it falls to its surroundings, and faster where air mixes in, which is as
+// `open` as a surface is.
+FUNCTION float cooled(VIEW_COMMA float temperature, float open)
+{
+    return temperature * PARAMETER(gas_cooling) * decay_by(PARAMETER(gas_mixing) * open * PARAMETER(time_step));
+}
+
 #endif

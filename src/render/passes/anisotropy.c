@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // anisotropy.c - computes an ellipsoid for each liquid particle (shaders/render/anisotropy.comp).
 #include "passes/anisotropy.h"
+#include "render/passes/foam.h"
 #include "render/renderer.h"
 
 enum { LIQUID_ALONE, WITH_SOLIDS, SPHERES };
@@ -36,7 +37,8 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
                                      .stretch = look->stretch,
                                      .isolated_below = look->isolated_below,
                                      .anisotropy =
-                                         look->anisotropy && !frame->spheres && frame->solver.neighbours.bytes > 0};
+                                         look->anisotropy && !frame->spheres && frame->solver.neighbours.bytes > 0,
+                                     .drops = draws_drops(frame)};
     pass_constants(renderer, &own, sizeof own);
     vkCmdFillBuffer(commands, pass->buffer.handle, bytes, sizeof(uint32_t), 0);
     pass_transfer_barrier(commands);

@@ -7,5 +7,7 @@
 #include "render/renderer.h"
 
 FoamConstants foam_constants(const Frame *frame);
+// Whether isolated particles of the liquid are drawn as drops, by the pass foam.
+bool draws_drops(const Frame *frame);
 
 #endif

@@ -3,7 +3,7 @@
 // (shaders/render/smoke_light.comp): the sun's part once a picture, before anything is lit.
 #include "render/passes/smoke.h"
 
-enum { BOUNDS, PLACE, ADD, RAISE, POOL, HEAT, SCAN, OPEN, MAP, STEPS };
+enum { BOUNDS, PLACE, ADD, RAISE, POOL, HEAT, SCAN, OPEN, MAP, LAMPS, STEPS };
 
 typedef struct SmokeLight {
     SimplePass steps; // its buffer is frame.smoke_light
@@ -150,6 +150,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     step(renderer, own, commands, HEAT, 0, constants.capacity);
     step(renderer, own, commands, SCAN, 0, side * side);
     step(renderer, own, commands, OPEN, 0, SMOKE_OPEN_CELLS);
+    step(renderer, own, commands, LAMPS, 0, 1);
     return MOTE_OK;
 }
 
