@@ -59,14 +59,14 @@ static bool reserve_block(CudaMemory *memory)
 }
 
 // Descriptors of successful imports belong to the driver.
-static cudaError_t import_block(SharedBlock *block, int descriptor, size_t size)
+static cudaError_t import_block(SharedBlock *block, int descriptor, size_t size, bool dedicated)
 {
     cudaExternalMemoryHandleDesc exported;
     memset(&exported, 0, sizeof exported);
     exported.type = cudaExternalMemoryHandleTypeOpaqueFd;
     exported.handle.fd = descriptor;
     exported.size = size;
-    exported.flags = cudaExternalMemoryDedicated;
+    exported.flags = dedicated ? cudaExternalMemoryDedicated : 0;
     cudaError_t error = cudaImportExternalMemory(&block->memory, &exported);
     if (error != cudaSuccess) {
         close(descriptor);
@@ -97,7 +97,7 @@ static void *allocate_shared(CudaMemory *memory, size_t bytes, char *why, size_t
         snprintf(why, why_size, "the renderer's device has no memory to share for %zu bytes", bytes);
         return NULL;
     }
-    const cudaError_t error = import_block(&block, descriptor, size);
+    const cudaError_t error = import_block(&block, descriptor, size, shared->dedicated);
     if (error != cudaSuccess) {
         (void)cudaGetLastError();
         snprintf(why, why_size, "CUDA could not import %zu bytes of the renderer's device: %s", size,

@@ -28,6 +28,7 @@ typedef struct MoteTimeline {
 struct MoteSharedMemory {
     uint8_t device_uuid[16]; // only a backend on this very device may use it
     void *vulkan_device;     // of this library: the vulkan backend works on it, too, and needs nothing of what follows
+    bool dedicated;          // each allocation belongs to its buffer alone: who imports it has to say so
     // An allocation of its own for one buffer of at least `bytes`, zeroed or not, that is `size` bytes long and
     // exported as an opaque file descriptor. The caller owns the descriptor it gets; false if there is no such memory.
     bool (*allocate)(MoteSharedMemory *memory, size_t bytes, int *descriptor, size_t *size, void **handle);

@@ -45,8 +45,10 @@ static bool provider_allocate(MoteSharedMemory *memory, size_t bytes, int *descr
     block->file = mmap(NULL, block->file_size, PROT_READ | PROT_WRITE, MAP_SHARED, *descriptor, 0);
     assert_true(block->file != MAP_FAILED);
     memset(block->file, 0x5a, block->file_size); // not zeroed
+    memset(block->file, 0, 64);
     const uint64_t header[2] = {block->file_size, provider->bad_header ? block->file_size : DATA_OFFSET};
     memcpy(block->file, header, sizeof header);
+    strcpy((char *)block->file + 32, memory->dedicated ? "dedicated" : "not dedicated"); // padded with zeros
     *size = block->size;
     *handle = block;
     provider->live++;
@@ -286,6 +288,22 @@ static void running_out_of_shared_memory_is_no_failure(void **state)
     assert_true(n > 20);
 }
 
+// CUDA is told whether allocations are dedicated as the provider says; the emulation refuses them otherwise.
+static void dedicated_on_both_sides_or_neither(void **state)
+{
+    (void)state;
+    for (int dedicated = 0; dedicated < 2; dedicated++) {
+        Provider *provider = make_provider("mesa25.0.7");
+        provider->memory.dedicated = dedicated != 0;
+        MoteWorld *world = make_cuda_world(provider);
+        run_steps(world, 1, 0.005f);
+        expect_shared(provider, world);
+        mote_world_destroy(world);
+        assert_int_equal(provider->live, 0);
+        free(provider);
+    }
+}
+
 static void memory_that_cannot_be_imported_is_given_back(void **state)
 {
     (void)state;
@@ -496,6 +514,7 @@ int main(void)
         cmocka_unit_test(another_thread_may_go_on),
         cmocka_unit_test(another_device_keeps_its_own_memory),
         cmocka_unit_test(running_out_of_shared_memory_is_no_failure),
+        cmocka_unit_test(dedicated_on_both_sides_or_neither),
         cmocka_unit_test(memory_that_cannot_be_imported_is_given_back),
         cmocka_unit_test(running_out_of_all_memory_is_an_error),
         cmocka_unit_test(a_step_waits_for_who_reads),

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "base/vulkan_start.h"
+#include "render/memory.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,8 +141,13 @@ static void describe(VkPhysicalDevice physical, MoteDeviceInfo *info)
     VkPhysicalDeviceFeatures core;
     vkGetPhysicalDeviceFeatures(physical, &core);
     info->computes = core.shaderInt64 == VK_TRUE;
-    info->imports_host_memory = has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
-    info->exports_memory = has_extension(physical, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
+    info->imports_host_memory =
+        has_extension(physical, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME) &&
+        (buffer_external_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) &
+         VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) != 0;
+    info->exports_memory = has_extension(physical, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME) &&
+                           (buffer_external_features(physical, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT) &
+                            VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT) != 0;
     info->exports_semaphores = exports_timeline(physical);
 }
 

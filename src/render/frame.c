@@ -193,6 +193,9 @@ static MoteResult draw_sample(MoteRenderer *renderer, uint32_t sample)
     }
     frame_set_sample(renderer, sample);
     vkCmdResetQueryPool(renderer->device.commands, renderer->queries, 0, PASS_COUNT + 1);
+    if (sample == 0) {
+        interop_acquire(&renderer->interop, renderer->device.commands);
+    }
     Hazards hazards = {0};
     for (uint32_t p = 0; p < PASS_COUNT && result == MOTE_OK; p++) {
         const PassWhen when = pass_rows[p].when;
@@ -203,6 +206,9 @@ static MoteResult draw_sample(MoteRenderer *renderer, uint32_t sample)
     }
     vkCmdWriteTimestamp2(renderer->device.commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, renderer->queries,
                          PASS_COUNT);
+    if (last) {
+        interop_give_back(&renderer->interop, renderer->device.commands);
+    }
     show_to_host(renderer->device.commands);
     frame_flush_constants(renderer); // passes add addresses while they record
     if (result != MOTE_OK) {

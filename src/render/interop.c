@@ -97,6 +97,7 @@ MoteResult interop_create(Device *device, bool force_staging, Interop *out)
     out->force_staging = force_staging;
     memcpy(out->shared.device_uuid, device->uuid, sizeof out->shared.device_uuid);
     out->shared.vulkan_device = device;
+    out->shared.dedicated = true; // as buffer_create_exported makes them
     out->shared.allocate = shared_allocate;
     out->shared.name = shared_name;
     out->shared.release = shared_release;
@@ -135,6 +136,7 @@ void interop_begin_frame(Interop *interop, const MoteRenderView *view)
         interop->layout = view->layout;
     }
     interop->staging_used = 0;
+    interop->borrowed_count = 0;
     interop->timeline = NULL;
     for (SharedTimeline *t = interop->timelines; t != NULL; t = t->next) {
         interop->timeline = &t->timeline.shared == view->timeline ? &t->timeline : interop->timeline;
@@ -184,6 +186,9 @@ static const Buffer *find_in_place(Interop *interop, const MoteRenderView *view,
         report->why = "the world is on another renderer's device";
     } else if (view->memory == MOTE_MEMORY_SHARED) {
         found = find_shared(interop, array);
+        if (found != NULL && interop->borrowed_count < INTEROP_LIMIT) {
+            interop->borrowed[interop->borrowed_count++] = found;
+        }
         report->path = found != NULL ? "shared memory" : report->path;
         report->why = found != NULL ? report->why : "the world's memory belongs to another renderer";
     } else if (view->memory == MOTE_MEMORY_HOST && !interop->device->info.imports_host_memory) {
@@ -239,4 +244,42 @@ MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderVie
     interop->report.bytes_copied += array->bytes;
     *out = copy->address;
     return MOTE_OK;
+}
+
+// ---- Ownership ---------------------------------------------------------------------------------------------
+
+// Vulkan 1.3, 7.7.4: buffers of exclusive sharing mode whose memory another interface has written. The semaphore or the
+// host's wait before has made the writes available; the host's access masks of the other side do not matter.
+static void transfer(const Interop *interop, VkCommandBuffer commands, bool to_device)
+{
+    VkBufferMemoryBarrier2 barriers[INTEROP_LIMIT];
+    const uint32_t family = interop->device->queue_family;
+    for (uint32_t i = 0; i < interop->borrowed_count; i++) {
+        barriers[i] = (VkBufferMemoryBarrier2){
+            .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER_2,
+            .srcStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+            .dstStageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+            .dstAccessMask = to_device ? VK_ACCESS_2_MEMORY_READ_BIT : 0,
+            .srcQueueFamilyIndex = to_device ? VK_QUEUE_FAMILY_EXTERNAL : family,
+            .dstQueueFamilyIndex = to_device ? family : VK_QUEUE_FAMILY_EXTERNAL,
+            .buffer = interop->borrowed[i]->handle,
+            .size = VK_WHOLE_SIZE,
+        };
+    }
+    if (interop->borrowed_count > 0) {
+        const VkDependencyInfo dependency = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                             .bufferMemoryBarrierCount = interop->borrowed_count,
+                                             .pBufferMemoryBarriers = barriers};
+        vkCmdPipelineBarrier2(commands, &dependency);
+    }
+}
+
+void interop_acquire(const Interop *interop, VkCommandBuffer commands)
+{
+    transfer(interop, commands, true);
+}
+
+void interop_give_back(const Interop *interop, VkCommandBuffer commands)
+{
+    transfer(interop, commands, false);
 }

@@ -22,6 +22,8 @@ typedef struct Interop {
     uint32_t imported_count;
     Buffer staging[INTEROP_LIMIT]; // one an array fetched in a frame
     uint32_t staging_used;
+    const Buffer *borrowed[INTEROP_LIMIT]; // of the shared memory that this frame reads
+    uint32_t borrowed_count;
     MoteInteropReport report; // of the frame so far
 
     MoteSharedMemory shared; // handed to GPU backends; its allocations are SharedArray
@@ -38,5 +40,10 @@ void interop_begin_frame(Interop *interop, const MoteRenderView *view);
 // Where the device finds `array` of `world` during this frame; 0 if it is empty. world NULL: it is host memory.
 MoteResult interop_fetch(Interop *interop, MoteWorld *world, const MoteRenderView *view, const MoteArray *array,
                          const char *name, VkDeviceAddress *out);
+
+// Before the first commands of a frame that read what was fetched, and behind the last. Memory that another interface
+// writes is its queues' until they are taken from it, and is given back.
+void interop_acquire(const Interop *interop, VkCommandBuffer commands);
+void interop_give_back(const Interop *interop, VkCommandBuffer commands);
 
 #endif

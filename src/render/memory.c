@@ -68,8 +68,18 @@ static uint32_t memory_type(Device *device, uint32_t allowed, VkMemoryPropertyFl
     return UINT32_MAX;
 }
 
+VkExternalMemoryFeatureFlags buffer_external_features(VkPhysicalDevice physical,
+                                                      VkExternalMemoryHandleTypeFlagBits type)
+{
+    const VkPhysicalDeviceExternalBufferInfo asked = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO, .usage = BUFFER_USAGE, .handleType = type};
+    VkExternalBufferProperties answer = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    vkGetPhysicalDeviceExternalBufferProperties(physical, &asked, &answer);
+    return answer.externalMemoryProperties.externalMemoryFeatures;
+}
+
 // A buffer with memory of its own, allocated with `chain` (an import or an export) behind the address flag.
-static bool create_shared(Device *device, size_t bytes, VkExternalMemoryHandleTypeFlags handle_type,
+static bool create_shared(Device *device, size_t bytes, VkExternalMemoryHandleTypeFlags handle_type, bool dedicated,
                           uint32_t allowed_types, VkMemoryPropertyFlags flags, void *chain, Buffer *out,
                           size_t *allocated)
 {
@@ -85,8 +95,10 @@ static bool create_shared(Device *device, size_t bytes, VkExternalMemoryHandleTy
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(device->handle, out->handle, &needs);
     *allocated = (size_t)(allowed_types == UINT32_MAX ? needs.size : bytes);
+    const VkMemoryDedicatedAllocateInfo alone = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO, .pNext = chain, .buffer = out->handle};
     const VkMemoryAllocateFlagsInfo addressable = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                                   .pNext = chain,
+                                                   .pNext = dedicated ? &alone : chain,
                                                    .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     const uint32_t type = memory_type(device, needs.memoryTypeBits & allowed_types, flags);
     const VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
@@ -116,7 +128,7 @@ bool buffer_import_host(Device *device, void *address, size_t bytes, Buffer *out
     VkImportMemoryHostPointerInfoEXT import = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT, .handleType = type, .pHostPointer = address};
     size_t allocated;
-    return create_shared(device, bytes, type, properties.memoryTypeBits, 0, &import, out, &allocated);
+    return create_shared(device, bytes, type, false, properties.memoryTypeBits, 0, &import, out, &allocated);
 }
 
 bool buffer_create_exported(Device *device, size_t bytes, Buffer *out, size_t *allocated, int *descriptor)
@@ -124,8 +136,8 @@ bool buffer_create_exported(Device *device, size_t bytes, Buffer *out, size_t *a
     const VkExternalMemoryHandleTypeFlagBits type = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
     VkExportMemoryAllocateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO, .handleTypes = type};
     memset(out, 0, sizeof *out);
-    if (!device->info.exports_memory ||
-        !create_shared(device, bytes, type, UINT32_MAX, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &export, out, allocated)) {
+    if (!device->info.exports_memory || !create_shared(device, bytes, type, true, UINT32_MAX,
+                                                       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, &export, out, allocated)) {
         return false;
     }
     const VkMemoryGetFdInfoKHR get = {

@@ -27,8 +27,12 @@ MoteResult buffer_reserve(Device *device, const char *name, BufferKind kind, siz
 // Host memory as a buffer, in place; address and size are multiples of host_import_alignment. Silent about failure:
 // the caller has another way.
 bool buffer_import_host(Device *device, void *address, size_t bytes, Buffer *out);
-// A buffer whose memory another interface can open through `descriptor`, which the caller owns.
+// A buffer whose memory another interface can open through `descriptor`, which the caller owns: a dedicated allocation,
+// which drivers may insist on, and the importer must say that it is one.
 bool buffer_create_exported(Device *device, size_t bytes, Buffer *out, size_t *allocated, int *descriptor);
+// What the device can do with memory of this kind in the renderer's buffers.
+VkExternalMemoryFeatureFlags buffer_external_features(VkPhysicalDevice physical,
+                                                      VkExternalMemoryHandleTypeFlagBits type);
 void buffer_destroy(Device *device, Buffer *buffer); // an empty struct is fine
 // Makes what the device wrote to a read-back buffer visible to the host, or what the host wrote to the device.
 void buffer_invalidate(Device *device, Buffer *buffer);
