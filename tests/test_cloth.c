@@ -334,6 +334,27 @@ static void mass_follows_from_area(void **state)
     fixture_stop(&running);
 }
 
+// A sheet that begins stretched shrinks to what it is at rest, about its middle.
+static void stretched_cloth_shrinks(void **state)
+{
+    (void)state;
+    Running running = fixture_start("{\"solver\": {\"spacing\": 0.03, \"small_steps\": 10, \"substeps\": 1, "
+                                    "\"max_displacement\": 0, \"gravity\": [0, 0, 0], "
+                                    "\"damping\": 5}, \"materials\": {\"linen\": {}}, \"air\": {\"density\": 0}, "
+                                    "\"cloths\": [{" GRID ", \"rest_scale\": 0.75}]}",
+                                    "cpu");
+    MoteStatistics statistics = read_statistics(running.world);
+    expect_near(statistics.mass, 0.2 * 0.8 * 0.6, 1e-5, "the mass is that of the stretched sheet");
+    fixture_advance(&running, 120);
+    MoteSpringState springs[48]; // along rows and columns, all of 0.1 m at the start
+    expect_ok(mote_world_read_springs(running.world, springs, 48));
+    for (uint32_t i = 0; i < 48; i++) {
+        expect_near(springs[i].length, 0.075, 1e-4, "an edge at rest");
+    }
+    expect_near(read_statistics(running.world).link_stretch_mean, 0.0, 1e-3, "stretch");
+    fixture_stop(&running);
+}
+
 static void expect_scene_refused(const char *json, const char *text)
 {
     MoteScene *scene = NULL;
@@ -423,8 +444,8 @@ int main(void)
         ON_EVERY_BACKEND(tables_describe_the_mesh),      ON_CPU_AND_GPUS(links_are_those_of_the_mesh),
         ON_BACKEND(wrong_meshes_are_refused, "cpu", 0),  ON_EVERY_BACKEND(free_fall_keeps_momentum),
         cmocka_unit_test(pins_are_where_the_scene_says), cmocka_unit_test(mass_follows_from_area),
-        cmocka_unit_test(wrong_sections_are_refused),    ON_EVERY_BACKEND(states_of_scenes_resume),
-        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(stretched_cloth_shrinks),       cmocka_unit_test(wrong_sections_are_refused),
+        ON_EVERY_BACKEND(states_of_scenes_resume),       cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }

@@ -317,7 +317,9 @@ static void what_cannot_be_written_is_said(void **state)
         assert_string_equal(export_extension(formats[i]), extensions[i]);
     }
     assert_int_equal(mote_simulation_export(running.simulation, fixture_path("frame"), "obj"), MOTE_ERROR_INPUT);
-    expect_message("\"obj\"");
+    expect_message("found no cloth");
+    assert_int_equal(mote_simulation_export(running.simulation, fixture_path("frame"), "abc"), MOTE_ERROR_INPUT);
+    expect_message("\"abc\"");
     expect_message("ply, vtk, bgeo or obj");
     assert_int_equal(mote_simulation_export(running.simulation, fixture_path("frame"), ""), MOTE_ERROR_INPUT);
     assert_null(export_extension("obj"));
