@@ -694,7 +694,8 @@ typedef struct MoteTiming {
     uint64_t launches;
     uint64_t invocations;
 } MoteTiming;
-// Fills at most `capacity` rows and returns how many there are, those never launched included.
+// Fills at most `capacity` rows and returns how many there are, those never launched included. The cuda backend counts
+// all launches, and times those after the first call of this function or the next.
 MOTE_API uint32_t mote_world_timings(const MoteWorld *world, MoteTiming *rows, uint32_t capacity);
 MOTE_API void mote_world_reset_timings(MoteWorld *world);
 // How often the host has stood still for the backend's device since the world was made, whatever it asked for. Always 0

@@ -6,7 +6,8 @@
 // take VIEW first and are called with VIEW_HERE. HAS_FEATURE(what) is false in kernels compiled for worlds without the
 // feature (LACKS_* of data.h); the rest of the condition must be false in such worlds, too. The subset: no pointers,
 // out-parameters, recursion, enum, sizeof, compound literals, swizzles or operators on vectors; explicit casts; f
-// suffixes; comparisons spelled out; integer atomics only. docs/adding-a-constraint.md has the rules and the reasons.
+// suffixes; comparisons spelled out; integer atomics only, and ATOMIC_LOAD for what others change meanwhile.
+// docs/adding-a-constraint.md has the rules and the reasons.
 #ifndef KERNEL_LANGUAGE_H
 #define KERNEL_LANGUAGE_H
 
@@ -27,6 +28,7 @@ layout(constant_id = 1) const uint LACKED_FEATURES = 0u; // the view's `lacked_f
 #define LOAD_PAIR(buffer_name, index)                   load_pair(view.buffer_name, index)
 #define ATOMIC_ADD(buffer_name, index, value)           atomicAdd(view.buffer_name.data[index], value)
 #define ATOMIC_MAX(buffer_name, index, value)           atomicMax(view.buffer_name.data[index], value)
+#define ATOMIC_LOAD(buffer_name, index)                 load_##buffer_name(index)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomicCompSwap(view.buffer_name.data[index], expected, value)
 #define PARAMETER(name)                                 (view.name)
 #define HAS_FEATURE(what)                               ((LACKED_FEATURES & LACKS_##what) == 0u)
@@ -78,6 +80,7 @@ typedef uint64_t u64;
 #define FUNCTION                                        static __device__ inline
 #define ATOMIC_ADD(buffer_name, index, value)           atomicAdd(&view->buffer_name[index], value)
 #define ATOMIC_MAX(buffer_name, index, value)           atomicMax(&view->buffer_name[index], value)
+#define ATOMIC_LOAD(buffer_name, index)                 (*(const volatile uint *)&view->buffer_name[index])
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomicCAS(&view->buffer_name[index], expected, value)
 #define FLOAT_BITS(x)                                   __float_as_uint(x)
 #define FLOAT_OF_BITS(x)                                __uint_as_float(x)
@@ -88,6 +91,7 @@ typedef float4 vec4;
 #define FUNCTION                                        static inline
 #define ATOMIC_ADD(buffer_name, index, value)           __atomic_fetch_add(&view->buffer_name[index], value, __ATOMIC_RELAXED)
 #define ATOMIC_MAX(buffer_name, index, value)           atomic_max_u32(&view->buffer_name[index], value)
+#define ATOMIC_LOAD(buffer_name, index)                 __atomic_load_n(&view->buffer_name[index], __ATOMIC_RELAXED)
 #define ATOMIC_CAS(buffer_name, index, expected, value) atomic_cas_u32(&view->buffer_name[index], expected, value)
 #define FLOAT_BITS(x)                                   float_bits(x)
 #define FLOAT_OF_BITS(x)                                float_of_bits(x)

@@ -59,7 +59,7 @@ struct Pool {
     const pid_t process = getpid(); // a forked one has none of these threads
     const Launch *launch = nullptr;
     uint64_t number = 0; // of launches so far
-    unsigned running = 0;
+    unsigned running = 0, begun = 0;
     std::atomic<unsigned> next{0};
 
     Pool()
@@ -96,6 +96,8 @@ struct Pool {
                 continue; // it has ended already
             }
             running += FAIR ? 0 : 1;
+            begun++;
+            end.notify_one();
             guard.unlock();
             take_groups(*mine, thread);
             guard.lock();
@@ -110,9 +112,13 @@ struct Pool {
         launch = &work;
         number++;
         running = FAIR ? (unsigned)threads.size() : 0;
+        begun = 0;
         next.store(0, std::memory_order_relaxed);
-        guard.unlock();
         begin.notify_all();
+        if (FAIR) { // who takes the lock later would have seen what this thread has done: no race
+            end.wait(guard, [&] { return begun == threads.size(); });
+        }
+        guard.unlock();
         take_groups(work, 0);
         guard.lock();
         end.wait(guard, [&] { return running == 0; });

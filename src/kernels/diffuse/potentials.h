@@ -55,7 +55,7 @@ FUNCTION vec3 direction_of(vec3 v)
 FUNCTION void note_speed(VIEW_COMMA float speed)
 {
     const uint bits = FLOAT_BITS(speed); // of floats that are not negative these are in their order
-    if (is_finite(speed) && bits > LOAD(diffuse_counts, DIFFUSE_FAST)) {
+    if (is_finite(speed) && bits > ATOMIC_LOAD(diffuse_counts, DIFFUSE_FAST)) {
         ATOMIC_MAX(diffuse_counts, DIFFUSE_FAST, bits);
     }
 }

@@ -380,7 +380,7 @@ KERNEL(count_neighbours)
     const uint count = find_neighbours(VIEW_HERE_COMMA i, false, 0u);
     STORE(neighbour_counts, i, count);
     STORE(neighbour_starts, i, (count + NEIGHBOUR_BLOCK - 1u) / NEIGHBOUR_BLOCK);
-    if (count > LOAD(counters, COUNTER_NEIGHBOURS_MAX)) {
+    if (count > ATOMIC_LOAD(counters, COUNTER_NEIGHBOURS_MAX)) {
         ATOMIC_MAX(counters, COUNTER_NEIGHBOURS_MAX, count);
     }
 }
