@@ -13,10 +13,11 @@ enum { BLOCK_SIZE = 128 }; // threads; the kernels use few registers and no shar
 
 // At least one block a multiprocessor: without that number ptxas of CUDA 13 spills registers to fit more blocks.
 #define KERNEL_BODY(name, invocations)                                                                                 \
-    static __global__ void __launch_bounds__(BLOCK_SIZE, 1) name##_global(MOTE_ARGUMENT(SolverData, view))                 \
+    static __global__ void __launch_bounds__(BLOCK_SIZE, 1)                                                            \
+    name##_global(MOTE_ARGUMENT(SolverData, view))                                                                     \
     {                                                                                                                  \
         const uint i = blockIdx.x * blockDim.x + threadIdx.x;                                                          \
-        if (i < (invocations) && !kernels_aborted(&view)) {                                                             \
+        if (i < (invocations) && !kernels_aborted(&view)) {                                                            \
             name(&view, i);                                                                                            \
         }                                                                                                              \
     }

@@ -23,7 +23,7 @@
 #define __global__
 #define __device__
 #define __host__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(threads, blocks)
 #define MOTE_ARGUMENT(type, name) const type &name // by value it would be copied for every invocation
 
 typedef int cudaError_t;
