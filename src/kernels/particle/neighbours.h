@@ -124,7 +124,11 @@ KERNEL(mark_removed)
 #define DEAD_REORDER(type, name, capacity) DEAD_##capacity##_##type(name)
 #define DEAD_PARTICLES_vec4(name)          STORE(name, i, nothing);
 #define DEAD_PARTICLES_uint(name)
-#define DEAD_HANDLES_uint(name)
+#define DEAD_HANDLES_uint(name)                                                                                        \
+    if (PARAMETER(has_solids) != 0u ||                                                                                 \
+        PARAMETER(handle_count) != 0u) { /* kernels before the next sort do not know which slots are dead */           \
+        STORE(name, i, NONE);                                                                                          \
+    }
 #define DEAD_GAS_vec4(name)                                                                                            \
     if (PARAMETER(has_gas) != 0u) {                                                                                    \
         STORE(name, i, nothing);                                                                                       \
