@@ -7,7 +7,7 @@ set -euo pipefail
 scenes=$1/scenes/small
 build=$2
 shift 2
-frames=3
+frames=2
 # What makes meshes and voxels has one thread: libgomp is not known to the sanitizer.
 export OMP_NUM_THREADS=1 TSAN_OPTIONS="exitcode=66 halt_on_error=1 history_size=7 ${TSAN_OPTIONS:-}"
 if [[ ! -x $build/tests/mote_races ]]; then
