@@ -14,7 +14,7 @@ struct CausticsConstants {
     vec4 origin;      // where the middle of the sun's maps is at their near plane, world space; w unused
     vec4 side, above; // the directions of the maps' x and y, world space; w unused
     float refraction;
-    float sigma; // texels, of the filter of the depth
+    float filter_reach; // texels, of the filter of the depth
 };
 SHARED_STRUCT(CausticsConstants)
 

@@ -71,16 +71,17 @@ void splat(uint i)
     } while (texel.y <= high.y);
 }
 
-// A Gaussian over what is less than three spacings nearer or farther: spheres merge, drops before a pool stay apart.
+// A bell over what is less than six spacings nearer or farther, as slopes are: spheres merge, drops before a pool stay apart. Its weight
+// (1 - d^2)^2 is close to a Gaussian's, and cheaper.
 void smooth_depth(ivec2 texel, uint from, uint to, ivec2 along)
 {
     const float own = depth_at(from, texel);
     float sum = 0.0, weights = 0.0;
-    const int reach = isinf(own) ? -1 : int(ceil(2.5 * pass.sigma));
+    const int reach = isinf(own) ? -1 : int(pass.filter_reach);
     for (int k = -reach; k <= reach; k++) {
         const float other = depth_at(from, texel + k * along);
-        const float distance = float(k) / pass.sigma;
-        const float weight = abs(other - own) < 3.0 * frame.spacing ? exp(-0.5 * distance * distance) : 0.0;
+        const float distance = float(k) / pass.filter_reach, bell = max(1.0 - distance * distance, 0.0);
+        const float weight = abs(other - own) < 6.0 * frame.spacing ? bell * bell : 0.0;
         sum += weight > 0.0 ? weight * other : 0.0;
         weights += weight;
     }
@@ -132,43 +133,64 @@ void add_flux(vec2 place, vec3 flux)
     }
 }
 
+// Light that has entered the liquid.
+struct Refracted {
+    vec3 direction;
+    float longer; // its way through a slab, over that of the sun's ray
+    float share;  // of the texel's light
+};
+
 // The light of a texel's middle, or of a part of the texel, after its way through the liquid. `metres` is the depth of the
 // surface there.
-void refract_photon(vec2 place, float metres, vec2 slope, float share)
+void land(Refracted ray, vec2 place, float metres)
 {
     const vec3 away = -frame.sun_direction.xyz;
     const vec2 map = frame.caustics_map.xy + place / frame.caustics_map.z;
     const vec3 point = pass.origin.xyz + map.x * frame.sun_map.x * pass.side.xyz +
                        map.y * frame.sun_map.y * pass.above.xyz + metres * away;
-    const vec3 normal = normalize(slope.x * pass.side.xyz + slope.y * pass.above.xyz - away);
-    const vec3 direction = refract(away, normal, 1.0 / pass.refraction);
-    const float cos_in = -dot(away, normal), cos_out = -dot(direction, normal);
     const vec4 column = textureLod(sampler2D(liquid_shadow_thickness_image, linear_sampler), 0.5 * map + 0.5, 0.0);
-    const float receiver = way_to_receiver(point, direction, away, metres);
-    const float liquid = column.a * cos_in / max(cos_out, 1e-3); // as through a slab
+    const float receiver = way_to_receiver(point, ray.direction, away, metres);
+    const float liquid = column.a * ray.longer;
     // A column that ends about where the receiver is lies on it.
     const float way = liquid + 2.0 * frame.spacing > receiver ? receiver : liquid;
-    const vec2 lands = (frame.sun_projection * vec4(point + direction * way, 1.0)).xy;
+    const vec2 lands = (frame.sun_projection * vec4(point + ray.direction * way, 1.0)).xy;
     const vec3 left = exp(-column.rgb / max(column.a, 1e-6) * way);
-    add_flux((lands - frame.caustics_map.xy) * frame.caustics_map.z,
-             (share * (1.0 - dielectric_fresnel(cos_in, pass.refraction))) * left);
+    add_flux((lands - frame.caustics_map.xy) * frame.caustics_map.z, ray.share * left);
 }
 
-// What is steep spreads its light over more than a texel: it is divided into parts that lie closer.
+// How many texels of the ground's light a step of a texel along `axis` is wide, as for a plane: `rise` is how far the
+// surface goes up with it, m/m.
+float stretch(vec3 direction, vec2 axis, float rise)
+{
+    const float way = rise / max(-direction.y, 0.1);
+    return length(axis + way * vec2(dot(direction, pass.side.xyz), dot(direction, pass.above.xyz)));
+}
+
+// What spreads its light over more than a texel, as the sides of a pool do, is divided into parts that land closer.
 void refract_texel(ivec2 texel)
 {
     const vec2 middle = vec2(texel) + 0.5;
     const float metres = depth_at(0u, texel);
-    if (isinf(metres)) {
-        add_flux(middle, vec3(1.0));
+    if (isinf(metres)) { // straight on
+        for (uint channel = 2u; channel < CAUSTICS_PLANES; channel++) {
+            atomicAdd(pass.work.at[plane_at(channel, texel_index(texel))], uint(CAUSTICS_UNIT));
+        }
         return;
     }
+    const vec3 away = -frame.sun_direction.xyz;
     const vec2 slope = surface_slope(texel);
-    const int parts = int(clamp(ceil(2.0 * length(slope)), 1.0, 4.0));
+    const vec3 normal = normalize(slope.x * pass.side.xyz + slope.y * pass.above.xyz - away);
+    const vec3 direction = refract(away, normal, 1.0 / pass.refraction);
+    const float cos_in = -dot(away, normal), cos_out = -dot(direction, normal);
+    const float wide = max(stretch(direction, vec2(1.0, 0.0), pass.side.y + slope.x * away.y),
+                           stretch(direction, vec2(0.0, 1.0), pass.above.y + slope.y * away.y));
+    const int parts = int(clamp(ceil(2.0 * wide - 1.0), 1.0, 4.0));
+    const float share = (1.0 - dielectric_fresnel(cos_in, pass.refraction)) / float(parts * parts);
+    const Refracted ray = Refracted(direction, cos_in / max(cos_out, 1e-3), share);
     const float a_texel = frame.sun_map.x / frame.caustics_map.z; // m
     for (int k = 0; k < parts * parts; k++) {
         const vec2 offset = (vec2(k % parts, k / parts) + 0.5) / float(parts) - 0.5;
-        refract_photon(middle + offset, metres + dot(slope, offset) * a_texel, slope, 1.0 / float(parts * parts));
+        land(ray, middle + offset, metres + dot(slope, offset) * a_texel);
     }
 }
 

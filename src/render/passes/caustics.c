@@ -4,6 +4,8 @@
 #include "passes/caustics.h"
 #include "render/renderer.h"
 
+#define FILTER_REACH 3.5f // spacings: lattices vanish, waves stay
+
 enum { CLEAR, SPLAT, FILTER_X, FILTER_Y, REFRACT, RESOLVE, STEPS };
 
 static MoteResult create(MoteRenderer *renderer, void *state)
@@ -65,7 +67,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
     CausticsConstants own = sun_frame(c);
     own.work = pass->buffer.address + map_bytes;
     own.refraction = frame->scene->liquid.refraction;
-    own.sigma = fmaxf(1.2f * c->spacing * c->caustics_map.z / c->sun_map.x, 1.0f);
+    own.filter_reach = fmaxf(FILTER_REACH * c->spacing * c->caustics_map.z / c->sun_map.x, 2.0f);
     pass_constants(renderer, &own, sizeof own);
     for (uint32_t step = 0; step < STEPS; step++) {
         pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[step], NULL, 0);
