@@ -16,6 +16,7 @@ PASS_CONSTANTS(CompositeConstants)
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(constant_id = 0) const uint HAS_FOAM = 0u;
 layout(constant_id = 1) const uint HAS_SMOKE = 0u;
+layout(constant_id = 2) const uint HAS_LIQUID = 1u; // without, the scene is the picture: software drivers go through all of a branch
 
 // 1 / z of the smoothed surface next to a texel; the texel's own where there is an edge between.
 float inverse_beside(ivec2 texel, ivec2 offset, float own)
@@ -227,6 +228,11 @@ void main()
 {
     const ivec2 texel = ivec2(gl_GlobalInvocationID.xy);
     if (any(greaterThanEqual(texel, ivec2(frame.width, frame.height)))) {
+        return;
+    }
+    if (HAS_LIQUID == 0u) {
+        imageStore(normals_store, texel, vec4(0.0));
+        imageStore(color_store, texel, vec4(texelFetch(scene_color_image, texel, 0).rgb, 1.0));
         return;
     }
     const float z = texelFetch(smooth_depth_image, texel, 0).x;

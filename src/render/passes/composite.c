@@ -3,14 +3,17 @@
 #include "passes/composite.h"
 #include "render/renderer.h"
 
+enum { WITHOUT_LIQUID = 4 };
+
 static MoteResult create(MoteRenderer *renderer, void *state)
 {
-    const SimpleShader shaders[] = {// with foam, with smoke
-                                    {"composite.comp", {0, 0}},
-                                    {"composite.comp", {1, 0}},
-                                    {"composite.comp", {0, 1}},
-                                    {"composite.comp", {1, 1}}};
-    return simple_pass_create(renderer, state, shaders, 4);
+    const SimpleShader shaders[] = {// with foam, with smoke, with liquid
+                                    {"composite.comp", {0, 0, 1}},
+                                    {"composite.comp", {1, 0, 1}},
+                                    {"composite.comp", {0, 1, 1}},
+                                    {"composite.comp", {1, 1, 1}},
+                                    [WITHOUT_LIQUID] = {"composite.comp", {0, 0, 0}}};
+    return simple_pass_create(renderer, state, shaders, WITHOUT_LIQUID + 1);
 }
 
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -24,7 +27,8 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
                                           .edge_samples = frame->scene_samples > 1 ? frame->scene_samples : 0,
                                           .has_occlusion = frame->constants.occlusion_means != 0};
     pass_constants(renderer, &constants, sizeof constants);
-    const uint32_t variant = (frame->constants.foam != 0 ? 1 : 0) + (frame->constants.has_smoke != 0 ? 2 : 0);
+    const uint32_t kinds = (frame->constants.foam != 0 ? 1 : 0) + (frame->constants.has_smoke != 0 ? 2 : 0);
+    const uint32_t variant = frame->liquid ? kinds : WITHOUT_LIQUID;
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[variant], NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);
     return MOTE_OK;
