@@ -3,7 +3,7 @@
 #include "passes/composite.h"
 #include "render/renderer.h"
 
-enum { WITHOUT_LIQUID = 4 };
+enum { NO_LIQUID = 4 };
 
 static MoteResult create(MoteRenderer *renderer, void *state)
 {
@@ -12,8 +12,8 @@ static MoteResult create(MoteRenderer *renderer, void *state)
                                     {"composite.comp", {1, 0, 1}},
                                     {"composite.comp", {0, 1, 1}},
                                     {"composite.comp", {1, 1, 1}},
-                                    [WITHOUT_LIQUID] = {"composite.comp", {0, 0, 0}}};
-    return simple_pass_create(renderer, state, shaders, WITHOUT_LIQUID + 1);
+                                    [NO_LIQUID] = {"composite.comp", {0, 0, 0}}};
+    return simple_pass_create(renderer, state, shaders, NO_LIQUID + 1);
 }
 
 static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer commands)
@@ -28,7 +28,7 @@ static MoteResult record(MoteRenderer *renderer, void *state, VkCommandBuffer co
                                           .has_occlusion = frame->constants.occlusion_means != 0};
     pass_constants(renderer, &constants, sizeof constants);
     const uint32_t kinds = (frame->constants.foam != 0 ? 1 : 0) + (frame->constants.has_smoke != 0 ? 2 : 0);
-    const uint32_t variant = frame->liquid ? kinds : WITHOUT_LIQUID;
+    const uint32_t variant = frame->liquid ? kinds : NO_LIQUID;
     pass_bind(renderer, commands, VK_PIPELINE_BIND_POINT_COMPUTE, pass->pipelines[variant], NULL, 0);
     pass_dispatch_pixels(commands, renderer->width, renderer->height);
     return MOTE_OK;
